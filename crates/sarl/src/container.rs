@@ -1,0 +1,160 @@
+//! The files: safetensors with a JSON description under one metadata key.
+//!
+//! Matrices are stored row by row, so that other readers see their natural shape.
+
+use std::collections::HashMap;
+
+use faer::{Mat, MatRef};
+use safetensors::tensor::{Dtype, SafeTensors, TensorView};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::{Error, Result};
+
+/// The metadata key of the description. One key, because the order of several is not fixed and
+/// the same model should be the same bytes.
+const KEY: &str = "sarl";
+
+/// What the description starts with.
+#[derive(serde::Serialize, serde::Deserialize)]
+struct Heading {
+    kind: String,
+    version: u32,
+}
+
+#[derive(serde::Serialize)]
+struct Described<'a, T> {
+    #[serde(flatten)]
+    heading: Heading,
+    #[serde(flatten)]
+    description: &'a T,
+}
+
+/// Collects tensors and writes them out.
+#[derive(Default)]
+pub(crate) struct Writer {
+    tensors: Vec<(String, Vec<usize>, Vec<u8>)>,
+}
+
+impl Writer {
+    pub(crate) fn matrix(&mut self, name: &str, a: MatRef<'_, f64>) {
+        let rows = (0..a.nrows()).flat_map(|i| a.row(i).iter());
+        let bytes = rows.flat_map(|v| v.to_le_bytes()).collect();
+        self.tensors.push((name.to_owned(), vec![a.nrows(), a.ncols()], bytes));
+    }
+
+    pub(crate) fn vector(&mut self, name: &str, v: &[f64]) {
+        let bytes = v.iter().flat_map(|v| v.to_le_bytes()).collect();
+        self.tensors.push((name.to_owned(), vec![v.len()], bytes));
+    }
+
+    pub(crate) fn finish<T: Serialize>(
+        self,
+        kind: &'static str,
+        version: u32,
+        description: &T,
+    ) -> Result<Vec<u8>> {
+        let failed = |problem: String| Error::File { kind, problem };
+        let heading = Heading { kind: kind.to_owned(), version };
+        let json = serde_json::to_string(&Described { heading, description })
+            .map_err(|e| failed(e.to_string()))?;
+        let views = self
+            .tensors
+            .iter()
+            .map(|(name, shape, bytes)| {
+                let view = TensorView::new(Dtype::F64, shape.clone(), bytes);
+                view.map(|v| (name.as_str(), v)).map_err(|e| failed(e.to_string()))
+            })
+            .collect::<Result<Vec<_>>>()?;
+        let metadata = HashMap::from([(KEY.to_owned(), json)]);
+        safetensors::serialize(views, Some(metadata)).map_err(|e| failed(e.to_string()))
+    }
+}
+
+/// A file's tensors, each checked before it is copied.
+pub(crate) struct Reader<'a> {
+    kind: &'static str,
+    tensors: SafeTensors<'a>,
+}
+
+impl<'a> Reader<'a> {
+    /// Opens a file of the given kind and version and reads its description.
+    pub(crate) fn open<T: DeserializeOwned>(
+        bytes: &'a [u8],
+        kind: &'static str,
+        version: u32,
+    ) -> Result<(Self, T)> {
+        let failed = |problem: String| Error::File { kind, problem };
+        let tensors = SafeTensors::deserialize(bytes)
+            .map_err(|e| failed(format!("the safetensors container is damaged or foreign: {e}")))?;
+        let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(|e| failed(e.to_string()))?;
+        let described = metadata.metadata().as_ref().and_then(|m| m.get(KEY));
+        let json = described.ok_or_else(|| {
+            failed(format!("it is a safetensors file without a `{KEY}` description"))
+        })?;
+        let damaged = |e: serde_json::Error| failed(format!("the description is damaged: {e}"));
+        let heading: Heading = serde_json::from_str(json).map_err(damaged)?;
+        if heading.kind != kind {
+            return Err(failed(format!("it holds {}, not {kind}", heading.kind)));
+        }
+        if heading.version != version {
+            let found = heading.version;
+            return Err(failed(format!("its version is {found}, this program reads {version}")));
+        }
+        let description = serde_json::from_str(json).map_err(damaged)?;
+        Ok((Reader { kind, tensors }, description))
+    }
+
+    pub(crate) fn problem(&self, problem: impl Into<String>) -> Error {
+        Error::File { kind: self.kind, problem: problem.into() }
+    }
+
+    /// Fails with `problem` unless `holds`.
+    pub(crate) fn require(&self, holds: bool, problem: impl Into<String>) -> Result<()> {
+        if holds { Ok(()) } else { Err(self.problem(problem)) }
+    }
+
+    fn numbers(&self, name: &str, dimensions: usize) -> Result<(Vec<usize>, &'a [u8])> {
+        let tensor = self.tensors.tensor(name);
+        let tensor = tensor.map_err(|_| self.problem(format!("tensor `{name}` is missing")))?;
+        if tensor.dtype() != Dtype::F64 {
+            let found = tensor.dtype();
+            return Err(self.problem(format!("tensor `{name}` is {found:?}, expected F64")));
+        }
+        let shape = tensor.shape().to_vec();
+        if shape.len() != dimensions {
+            let expected = format!("expected {dimensions} dimensions");
+            return Err(self.problem(format!("tensor `{name}` has shape {shape:?}, {expected}")));
+        }
+        let bytes = self.tensors.tensor(name).map(|t| t.data());
+        let bytes = bytes.map_err(|e| self.problem(e.to_string()))?;
+        let finite = bytes.as_chunks::<8>().0.iter().all(|c| f64::from_le_bytes(*c).is_finite());
+        self.require(finite, format!("tensor `{name}` holds values that are not finite"))?;
+        Ok((shape, bytes))
+    }
+
+    /// A matrix of any shape.
+    pub(crate) fn any_matrix(&self, name: &str) -> Result<Mat<f64>> {
+        let (shape, bytes) = self.numbers(name, 2)?;
+        let values = bytes.as_chunks::<8>().0;
+        let columns = shape[1];
+        Ok(Mat::from_fn(shape[0], columns, |i, j| f64::from_le_bytes(values[i * columns + j])))
+    }
+
+    /// A matrix of a given shape.
+    pub(crate) fn matrix(&self, name: &str, rows: usize, columns: usize) -> Result<Mat<f64>> {
+        let (shape, _) = self.numbers(name, 2)?;
+        let fits = shape == [rows, columns];
+        let message = format!("tensor `{name}` has shape {shape:?}, expected [{rows}, {columns}]");
+        self.require(fits, message)?;
+        self.any_matrix(name)
+    }
+
+    /// A vector of a given length.
+    pub(crate) fn vector(&self, name: &str, length: usize) -> Result<Vec<f64>> {
+        let (shape, bytes) = self.numbers(name, 1)?;
+        let message = format!("tensor `{name}` has shape {shape:?}, expected [{length}]");
+        self.require(shape == [length], message)?;
+        Ok(bytes.as_chunks::<8>().0.iter().map(|c| f64::from_le_bytes(*c)).collect())
+    }
+}

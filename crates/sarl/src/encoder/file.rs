@@ -1,0 +1,282 @@
+//! The model file.
+//!
+//! Safetensors, with a JSON description under the metadata key `sarl`. Everything that any goal
+//! needs is in it; everything in it is checked when it is read: shapes against each other before
+//! anything is allocated, finiteness, ranges, and that the stored losses and weights are those of
+//! the stored solution.
+
+use std::collections::BTreeMap;
+
+use faer::{Mat, MatRef};
+use serde::{Deserialize, Serialize};
+
+use super::model::Model;
+use crate::Result;
+use crate::container::{Reader, Writer};
+use crate::features::{Columns, Kernel};
+use crate::front::{Bounds, Certificate, Front, Goal, Method, Point};
+use crate::moments::{Label, LabelKind, Role};
+use crate::spectral::Reduced;
+use crate::spectral::problem::Problem;
+use crate::spectral::reduced::Ridged;
+
+const KIND: &str = "model";
+const VERSION: u32 = 1;
+
+/// Stored figures may differ from recomputed ones by this much.
+const AGREE: f64 = 1e-7;
+
+#[derive(Serialize, Deserialize)]
+struct Description {
+    map: Map,
+    labels: Vec<Label>,
+    rows: u64,
+    weight: f64,
+    features: usize,
+    basis: usize,
+    ridge: f64,
+    cap: Option<usize>,
+    goal: Goal,
+    point: Point,
+    certificate: Certificate,
+    method: Method,
+    bounds: Bounds,
+    #[serde(default)]
+    extra: BTreeMap<String, String>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Map {
+    Linear,
+    Landmarks(Kernel),
+    RandomFeatures,
+}
+
+impl Model {
+    /// The model file's bytes. The same model is the same bytes.
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        let mut writer = Writer::default();
+        let map = match &self.columns {
+            Columns::Linear { .. } => Map::Linear,
+            Columns::Kernel { kernel, landmarks } => {
+                writer.matrix("map.landmarks", landmarks.as_ref());
+                Map::Landmarks(*kernel)
+            }
+            Columns::Fourier { frequencies } => {
+                writer.matrix("map.frequencies", frequencies.as_ref());
+                Map::RandomFeatures
+            }
+        };
+        write_reduced(&mut writer, &self.reduced);
+        writer.matrix("solution.subspace", self.subspace.as_ref());
+        let encoder = self.encoder();
+        writer.matrix("encoder.weights", encoder.weights());
+        writer.vector("encoder.offset", encoder.offset());
+        let reduced = &self.reduced;
+        let description = Description {
+            map,
+            labels: self.labels.clone(),
+            rows: reduced.rows,
+            weight: reduced.weight,
+            features: reduced.features,
+            basis: reduced.basis_size,
+            ridge: reduced.ridge,
+            cap: self.cap,
+            goal: self.goal,
+            point: self.point,
+            certificate: self.certificate,
+            method: self.method,
+            bounds: *self.front()?.bounds(),
+            extra: self.extra.clone(),
+        };
+        writer.finish(KIND, VERSION, &description)
+    }
+
+    /// Reads a model file and checks all of it.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
+        let (reader, description): (_, Description) = Reader::open(bytes, KIND, VERSION)?;
+        let columns = read_columns(&reader, &description)?;
+        let reduced = read_reduced(&reader, &description, &columns)?;
+        let subspace = read_subspace(&reader, &reduced)?;
+        let model = Model {
+            columns,
+            labels: description.labels,
+            reduced,
+            cap: description.cap,
+            goal: description.goal,
+            point: description.point,
+            certificate: description.certificate,
+            method: description.method,
+            subspace,
+            extra: description.extra,
+        };
+        check_solution(&reader, &model, &description.bounds)?;
+        Ok(model)
+    }
+}
+
+fn write_reduced(writer: &mut Writer, reduced: &Reduced) {
+    writer.matrix("reduced.basis", reduced.basis.as_ref());
+    writer.vector("reduced.centre", &reduced.centre);
+    writer.vector("target.mean", &reduced.target_mean);
+    writer.vector("sensitive.mean", &reduced.sensitive_mean);
+    write_problem(writer, "", &reduced.problem);
+    if let Some(ridged) = &reduced.ridged {
+        writer.matrix("ridge.factor", ridged.factor.as_ref());
+        write_problem(writer, "exact.", &ridged.exact);
+    }
+    if let Some((cross, mean)) = &reduced.inputs {
+        writer.matrix("inputs.cross", cross.as_ref());
+        writer.vector("inputs.mean", mean);
+    }
+}
+
+fn write_problem(writer: &mut Writer, prefix: &str, problem: &Problem) {
+    for (name, half) in [("target", &problem.target), ("sensitive", &problem.sensitive)] {
+        writer.matrix(&format!("{prefix}{name}.cross"), half.cross.as_ref());
+        writer.vector(&format!("{prefix}{name}.variance"), &half.variance);
+    }
+}
+
+fn read_columns(reader: &Reader<'_>, description: &Description) -> Result<Columns> {
+    let columns = match description.map {
+        Map::Linear => Columns::Linear { width: description.features },
+        Map::Landmarks(kernel) => {
+            kernel.check().map_err(|e| reader.problem(format!("the kernel is wrong: {e}")))?;
+            Columns::Kernel { kernel, landmarks: reader.any_matrix("map.landmarks")? }
+        }
+        Map::RandomFeatures => {
+            Columns::Fourier { frequencies: reader.any_matrix("map.frequencies")? }
+        }
+    };
+    let (found, expected) = (columns.outputs(), description.features);
+    reader.require(found == expected, format!("the map has {found} features, not {expected}"))?;
+    reader.require(columns.inputs() > 0, "the map has no inputs")?;
+    Ok(columns)
+}
+
+fn label_columns(labels: &[Label], role: Role, inputs: usize) -> Option<usize> {
+    labels.iter().filter(|l| l.role == role).try_fold(0usize, |sum, label| {
+        sum.checked_add(match label.kind {
+            LabelKind::Class { classes } => classes,
+            LabelKind::Number { width } => width,
+            LabelKind::Features => inputs,
+        })
+    })
+}
+
+fn read_problem(
+    reader: &Reader<'_>,
+    prefix: &str,
+    description: &Description,
+    columns: &Columns,
+) -> Result<Problem> {
+    let t = reader.any_matrix(&format!("{prefix}target.cross"))?.nrows();
+    let half = |name: &str, role: Role| -> Result<(Mat<f64>, Vec<f64>)> {
+        let width = label_columns(&description.labels, role, columns.inputs());
+        let width = width.filter(|&w| w > 0);
+        let width = width.ok_or_else(|| reader.problem(format!("there is no {name} label")))?;
+        let cross = reader.matrix(&format!("{prefix}{name}.cross"), t, width)?;
+        let variance = reader.vector(&format!("{prefix}{name}.variance"), width)?;
+        let total: f64 = variance.iter().sum();
+        let sound = variance.iter().all(|&v| v >= 0.0) && total > 0.0 && total.is_finite();
+        reader.require(sound, format!("the variances of the {name} are not positive"))?;
+        let possible = cross.squared_norm_l2() <= total * (1.0 + AGREE);
+        reader.require(possible, format!("the {name} is explained by more than its variance"))?;
+        Ok((cross, variance))
+    };
+    Problem::new(half("target", Role::Target)?, half("sensitive", Role::Sensitive)?)
+}
+
+fn read_reduced(
+    reader: &Reader<'_>,
+    description: &Description,
+    columns: &Columns,
+) -> Result<Reduced> {
+    let (m, k, ridge) = (description.features, description.basis, description.ridge);
+    let problem = read_problem(reader, "", description, columns)?;
+    let t = problem.size();
+    let basis = reader.any_matrix("reduced.basis")?;
+    let directions = basis.ncols();
+    let fits = basis.nrows() == m && (directions == t || (directions == t + 1 && ridge == 0.0));
+    let shape = (basis.nrows(), directions);
+    reader
+        .require(fits, format!("`reduced.basis` has shape {shape:?} for {m} features, t = {t}"))?;
+    reader.require(k <= m && directions <= k, format!("a basis of {k} for {m} features"))?;
+    reader.require(ridge.is_finite() && ridge >= 0.0, format!("the ridge is {ridge}"))?;
+    let counted = description.rows >= 2 && description.weight > 0.0;
+    reader.require(counted && description.weight.is_finite(), "it was fitted on no rows")?;
+    let ridged = match ridge > 0.0 {
+        false => None,
+        true => {
+            let factor = reader.matrix("ridge.factor", t, t)?;
+            let regular = (0..t).all(|i| factor[(i, i)] > 0.0);
+            reader.require(regular, "`ridge.factor` is singular")?;
+            let exact = read_problem(reader, "exact.", description, columns)?;
+            Some(Ridged::from_parts(exact, factor, &problem))
+        }
+    };
+    let (p, q) = (problem.target.cross.ncols(), problem.sensitive.cross.ncols());
+    // A map that is not linear knows its inputs only if they were the target.
+    let keeps = description.labels.iter().any(|l| l.kind == LabelKind::Features);
+    let knows = keeps || matches!(columns, Columns::Linear { .. });
+    let inputs = match knows {
+        false => None,
+        true => {
+            let cross = reader.matrix("inputs.cross", directions, columns.inputs())?;
+            Some((cross, reader.vector("inputs.mean", columns.inputs())?))
+        }
+    };
+    Ok(Reduced {
+        rows: description.rows,
+        weight: description.weight,
+        features: m,
+        basis_size: k,
+        ridge,
+        centre: reader.vector("reduced.centre", directions)?,
+        target_mean: reader.vector("target.mean", p)?,
+        sensitive_mean: reader.vector("sensitive.mean", q)?,
+        problem,
+        ridged,
+        basis,
+        inputs,
+    })
+}
+
+fn read_subspace(reader: &Reader<'_>, reduced: &Reduced) -> Result<Mat<f64>> {
+    let subspace = reader.any_matrix("solution.subspace")?;
+    let (rows, dim) = subspace.shape();
+    let fits = (rows == reduced.size() || rows == reduced.basis.ncols()) && dim <= rows;
+    reader.require(fits, format!("`solution.subspace` has shape [{rows}, {dim}]"))?;
+    let gram = subspace.transpose() * &subspace;
+    let unit = |i: usize, j: usize| if i == j { 1.0 } else { 0.0 };
+    let orthonormal = (0..dim).all(|j| (0..dim).all(|i| (gram[(i, j)] - unit(i, j)).abs() < AGREE));
+    reader.require(orthonormal, "`solution.subspace` is not orthonormal")?;
+    Ok(subspace)
+}
+
+/// The stored figures must be those of the stored solution.
+fn check_solution(reader: &Reader<'_>, model: &Model, bounds: &Bounds) -> Result<()> {
+    let front = Front::new(&model.reduced, model.cap)
+        .map_err(|e| reader.problem(format!("the problem cannot be solved: {e}")))?;
+    let near = |a: f64, b: f64| (a - b).abs() <= AGREE * (1.0 + b.abs());
+    let (losses, point) = (model.reduced.losses(model.subspace.as_ref()), &model.point);
+    let same = near(point.losses.jy, losses.jy)
+        && near(point.losses.js, losses.js)
+        && near(bounds.gamma_min, front.bounds().gamma_min)
+        && near(bounds.alpha_min, front.bounds().alpha_min)
+        && point.dim == model.subspace.ncols()
+        && (0.0..=1.0).contains(&point.lambda);
+    reader.require(same, "its stored losses are not those of its encoder")?;
+    let encoder = model.encoder();
+    let weights = reader.matrix("encoder.weights", model.reduced.features, point.dim)?;
+    let offset = reader.vector("encoder.offset", point.dim)?;
+    let agrees = alike(weights.as_ref(), encoder.weights())
+        && offset.iter().zip(encoder.offset()).all(|(a, b)| near(*a, *b));
+    reader.require(agrees, "its stored weights are not those of its solution")
+}
+
+fn alike(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> bool {
+    (a - b).norm_max() <= AGREE * b.norm_max()
+}

@@ -1,0 +1,264 @@
+//! A frozen encoder: one matrix product behind the map's columns.
+//!
+//! ```text
+//! z = Θ (φ(x) − mean φ),   Θ = Gᵀ (W Q)ᵀ            ŷ = ȳ + Vyᵀ z      ŝ = s̄ + Vsᵀ z
+//! x̂ = x̄ + Cov(x, z) Cov(z)⁻¹ z
+//! ```
+//!
+//! For landmarks the triangular solve of `φ` is folded into Θ, so encoding a row costs `m (d + r)`
+//! multiplications, not `m²`. With the features as the target and λ → 1, `x̂` is LEACE (Belrose et
+//! al. 2023).
+
+use std::collections::BTreeMap;
+
+use faer::{Mat, MatRef};
+use rayon::prelude::*;
+
+use crate::error::Place;
+use crate::features::{Columns, FeatureMap};
+use crate::front::{Certificate, Front, Goal, Method, Point, Solution};
+use crate::moments::{Element, Label, Layout, Role, check_finite};
+use crate::spectral::Reduced;
+use crate::{Error, Result};
+
+/// Rows encoded at a time by one worker.
+const ROWS: usize = 1024;
+
+/// An encoder with the best linear predictors from what it gives.
+#[derive(Clone, Debug)]
+pub struct Encoder {
+    columns: Columns,
+    /// Columns × dim.
+    weights: Mat<f64>,
+    offset: Vec<f64>,
+    target: Linear,
+    sensitive: Linear,
+    inputs: Option<Linear>,
+}
+
+/// `mean + coefficientsᵀ z`.
+#[derive(Clone, Debug)]
+struct Linear {
+    mean: Vec<f64>,
+    coefficients: Mat<f64>,
+}
+
+impl Linear {
+    fn apply(&self, z: MatRef<'_, f64>) -> Mat<f64> {
+        let mut out = z * &self.coefficients;
+        for (j, mean) in self.mean.iter().enumerate() {
+            out.col_mut(j).iter_mut().for_each(|v| *v += mean);
+        }
+        out
+    }
+}
+
+impl Encoder {
+    fn new(columns: &Columns, reduced: &Reduced, subspace: &Mat<f64>) -> Self {
+        let g = oriented(reduced, subspace);
+        let used = g.nrows();
+        let weights = reduced.basis.as_ref().subcols(0, used) * &g;
+        let centre = faer::ColRef::from_slice(&reduced.centre[..used]);
+        let (vy, vs) = reduced.predictors(g.as_ref());
+        Encoder {
+            columns: columns.clone(),
+            weights,
+            offset: (g.transpose() * centre).iter().copied().collect(),
+            target: Linear { mean: reduced.target_mean.clone(), coefficients: vy },
+            sensitive: Linear { mean: reduced.sensitive_mean.clone(), coefficients: vs },
+            inputs: reduced.inputs.as_ref().map(|(cross, mean)| Linear {
+                mean: mean.clone(),
+                coefficients: reduced.regress(g.as_ref(), cross.as_ref().subrows(0, used)),
+            }),
+        }
+    }
+
+    /// r, the number of dimensions of z.
+    pub fn dim(&self) -> usize {
+        self.weights.ncols()
+    }
+
+    /// The number of inputs.
+    pub fn inputs(&self) -> usize {
+        self.columns.inputs()
+    }
+
+    /// Columns × dim: for a linear encoder `z = weightsᵀ x − offset`.
+    pub fn weights(&self) -> MatRef<'_, f64> {
+        self.weights.as_ref()
+    }
+
+    /// What is taken from each dimension, so that z has mean zero on the training data.
+    pub fn offset(&self) -> &[f64] {
+        &self.offset
+    }
+
+    /// z for each row of x, rows × dim, in parallel over rows.
+    pub fn encode<T: Element>(&self, x: MatRef<'_, T>) -> Result<Mat<f64>> {
+        if x.ncols() != self.inputs() {
+            return Err(Error::shape("input columns", x.ncols(), self.inputs()));
+        }
+        check_finite(x, 0, Place::Feature)?;
+        let mut z = Mat::zeros(x.nrows(), self.dim());
+        if self.dim() == 0 {
+            return Ok(z);
+        }
+        let parts = z.as_mut().par_row_chunks_mut(ROWS);
+        parts.enumerate().for_each(|(i, mut part)| {
+            let rows = x.subrows(i * ROWS, part.nrows());
+            let rows = Mat::from_fn(rows.nrows(), rows.ncols(), |i, j| rows[(i, j)].into());
+            let mut encoded = match &self.columns {
+                Columns::Linear { .. } => &rows * &self.weights,
+                columns => columns.apply(rows.as_ref()) * &self.weights,
+            };
+            for (j, offset) in self.offset.iter().enumerate() {
+                encoded.col_mut(j).iter_mut().for_each(|v| *v -= offset);
+            }
+            part.copy_from(&encoded);
+        });
+        Ok(z)
+    }
+
+    /// The best linear predictions of the label columns of a role, from z.
+    pub fn predict(&self, role: Role, z: MatRef<'_, f64>) -> Result<Mat<f64>> {
+        self.check_z(z)?;
+        Ok(match role {
+            Role::Target => self.target.apply(z),
+            Role::Sensitive => self.sensitive.apply(z),
+        })
+    }
+
+    /// The best linear reconstruction of x from z.
+    pub fn reconstruct(&self, z: MatRef<'_, f64>) -> Result<Mat<f64>> {
+        self.check_z(z)?;
+        let message = "this encoder cannot reconstruct its inputs: with a kernel or random \
+                       features that needs the features as the target";
+        let inputs = self.inputs.as_ref().ok_or(Error::Unavailable(message))?;
+        Ok(inputs.apply(z))
+    }
+
+    fn check_z(&self, z: MatRef<'_, f64>) -> Result<()> {
+        if z.ncols() == self.dim() {
+            return Ok(());
+        }
+        Err(Error::shape("columns of z", z.ncols(), self.dim()))
+    }
+}
+
+/// Turns each direction so that its largest weight is positive: eigenvectors have no sign of
+/// their own. Weights as large as the largest but for rounding do not compete with the first.
+fn oriented(reduced: &Reduced, subspace: &Mat<f64>) -> Mat<f64> {
+    let mut g = subspace.clone();
+    let weights = reduced.basis.as_ref().subcols(0, g.nrows()) * &g;
+    for j in 0..g.ncols() {
+        let column = weights.col(j);
+        let largest = column.iter().fold(0.0_f64, |a, v| a.max(v.abs()));
+        let leader = column.iter().find(|v| v.abs() >= largest * (1.0 - 1e-6));
+        if leader.is_some_and(|v| *v < 0.0) {
+            g.col_mut(j).iter_mut().for_each(|v| *v = -*v);
+        }
+    }
+    g
+}
+
+/// Everything that a model file holds: the map, the labels, the reduced problem and a solution.
+#[derive(Clone, Debug)]
+pub struct Model {
+    pub(super) columns: Columns,
+    pub(super) labels: Vec<Label>,
+    pub(super) reduced: Reduced,
+    pub(super) cap: Option<usize>,
+    pub(super) goal: Goal,
+    pub(super) point: Point,
+    pub(super) certificate: Certificate,
+    pub(super) method: Method,
+    pub(super) subspace: Mat<f64>,
+    /// Texts of the caller's, carried along (the schema of a table, say).
+    pub extra: BTreeMap<String, String>,
+}
+
+impl Model {
+    /// Solves `goal` on a reduced problem. `layout` is that of the inputs.
+    pub fn new(
+        map: &FeatureMap,
+        layout: &Layout,
+        reduced: &Reduced,
+        cap: Option<usize>,
+        goal: Goal,
+    ) -> Result<Self> {
+        if map.outputs() != reduced.features() {
+            return Err(Error::shape("features", reduced.features(), map.outputs()));
+        }
+        let mut reduced = reduced.clone();
+        reduced.basis = map.fold(reduced.basis);
+        let solution = Front::new(&reduced, cap)?.solve(goal)?;
+        let labels = layout.labels().to_vec();
+        let extra = BTreeMap::new();
+        Ok(Self::assemble(map.columns.clone(), labels, reduced, cap, solution, extra))
+    }
+
+    fn assemble(
+        columns: Columns,
+        labels: Vec<Label>,
+        reduced: Reduced,
+        cap: Option<usize>,
+        solution: Solution,
+        extra: BTreeMap<String, String>,
+    ) -> Self {
+        let Solution { goal, point, certificate, method, subspace } = solution;
+        Model { columns, labels, reduced, cap, goal, point, certificate, method, subspace, extra }
+    }
+
+    /// Another trade-off from the same fit, without the data.
+    pub fn retune(&self, goal: Goal) -> Result<Self> {
+        let solution = self.front()?.solve(goal)?;
+        let (columns, labels) = (self.columns.clone(), self.labels.clone());
+        let (reduced, extra) = (self.reduced.clone(), self.extra.clone());
+        Ok(Self::assemble(columns, labels, reduced, self.cap, solution, extra))
+    }
+
+    /// All other trade-offs of the same fit.
+    pub fn front(&self) -> Result<Front<'_>> {
+        Front::new(&self.reduced, self.cap)
+    }
+
+    /// The frozen encoder.
+    pub fn encoder(&self) -> Encoder {
+        Encoder::new(&self.columns, &self.reduced, &self.subspace)
+    }
+
+    /// The labels that the model knows.
+    pub fn labels(&self) -> &[Label] {
+        &self.labels
+    }
+
+    /// The reduced problem.
+    pub fn reduced(&self) -> &Reduced {
+        &self.reduced
+    }
+
+    /// What was asked.
+    pub fn goal(&self) -> Goal {
+        self.goal
+    }
+
+    /// What was reached on the training data.
+    pub fn point(&self) -> &Point {
+        &self.point
+    }
+
+    /// How near to the best it is.
+    pub fn certificate(&self) -> &Certificate {
+        &self.certificate
+    }
+
+    /// How it was reached.
+    pub fn method(&self) -> Method {
+        self.method
+    }
+
+    /// The cap on dimensions.
+    pub fn cap(&self) -> Option<usize> {
+        self.cap
+    }
+}

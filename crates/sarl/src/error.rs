@@ -1,0 +1,166 @@
+//! What can go wrong, and what it says.
+
+use std::fmt;
+
+/// The result of everything fallible here.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// The part of a row in which something was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// A feature column, counted from 0.
+    Feature(usize),
+    /// A column of the named label, counted from 0.
+    Label {
+        /// The label's name.
+        name: String,
+        /// The column within the label.
+        column: usize,
+    },
+    /// The sample weight.
+    Weight,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Place::Feature(column) => write!(f, "feature column {column}"),
+            Place::Label { name, column } => write!(f, "label `{name}` (column {column})"),
+            Place::Weight => write!(f, "the sample weight"),
+        }
+    }
+}
+
+/// Everything that the library refuses, with what it found.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// NaN or an infinity where a number is needed. Rows are counted from 0 over all blocks.
+    #[error("{place} is {value} in row {row}; every value must be finite")]
+    NotFinite {
+        /// The row, counted from 0 over all blocks.
+        row: u64,
+        /// Where in the row.
+        place: Place,
+        /// What was there.
+        value: f64,
+    },
+    /// Squares of the values do not fit a double.
+    #[error("the second moments of {place} overflow; rescale the column")]
+    Overflow {
+        /// The column at fault.
+        place: Place,
+    },
+    /// A block does not have the shape that the layout promises.
+    #[error("{what}: found {found}, expected {expected}")]
+    Shape {
+        /// What was counted.
+        what: String,
+        /// How many there were.
+        found: usize,
+        /// How many there should have been.
+        expected: usize,
+    },
+    /// A block brings classes where numbers are expected, or the other way round.
+    #[error("label `{name}` holds {found}, expected {expected}")]
+    LabelKind {
+        /// The label's name.
+        name: String,
+        /// What the block brought.
+        found: &'static str,
+        /// What the layout says.
+        expected: &'static str,
+    },
+    /// A class index beyond the number of classes.
+    #[error("{what} has class {class} in row {row}, but only {classes} classes were declared")]
+    Class {
+        /// The label or coded feature.
+        what: String,
+        /// The row, counted from 0 over all blocks.
+        row: u64,
+        /// The class found.
+        class: u32,
+        /// The number of classes declared.
+        classes: usize,
+    },
+    /// A negative sample weight.
+    #[error("the weight in row {row} is {weight}; weights must not be negative")]
+    NegativeWeight {
+        /// The row, counted from 0 over all blocks.
+        row: u64,
+        /// The weight found.
+        weight: f64,
+    },
+    /// Covariances need two rows of positive weight.
+    #[error("{rows} rows with a positive weight: at least 2 are needed")]
+    TooFewRows {
+        /// How many rows there were.
+        rows: u64,
+    },
+    /// A label that never changes can be neither kept nor hidden.
+    #[error("label `{name}` takes a single value in all rows: there is nothing to predict")]
+    ConstantLabel {
+        /// The label's name.
+        name: String,
+    },
+    /// No feature varies.
+    #[error("every feature is constant: there is nothing to encode")]
+    NoVariation,
+    /// A layout that describes no problem.
+    #[error("{0}")]
+    Layout(String),
+    /// Moments of different layouts, folds or seeds cannot be added.
+    #[error("these moments cannot be merged: {0}")]
+    Merge(String),
+    /// An argument outside its range.
+    #[error("{name} is {value}: {expected}")]
+    Argument {
+        /// The argument.
+        name: &'static str,
+        /// The value given.
+        value: f64,
+        /// What would do.
+        expected: &'static str,
+    },
+    /// The goal cannot be met by any encoder of this kind; the range is what can be.
+    #[error("{goal} of {asked} cannot be reached: the reachable range is {low} to {high}")]
+    Unreachable {
+        /// Which goal.
+        goal: &'static str,
+        /// The value asked for.
+        asked: f64,
+        /// The least value that can be reached.
+        low: f64,
+        /// The greatest value that can be reached.
+        high: f64,
+    },
+    /// The kernel and the approximation do not go together.
+    #[error("{0}")]
+    Kernel(String),
+    /// Held-out losses need at least two folds, each with data.
+    #[error("held-out losses need at least 2 folds with 2 rows each; {0}")]
+    Folds(String),
+    /// A matrix decomposition did not converge.
+    #[error("the {what} did not converge")]
+    NoConvergence {
+        /// The decomposition.
+        what: &'static str,
+    },
+    /// The encoder was fitted without what this needs.
+    #[error("{0}")]
+    Unavailable(&'static str),
+    /// Bytes that are not a file of ours, or a damaged one.
+    #[error("not a valid {kind} file: {problem}")]
+    File {
+        /// The kind of file expected.
+        kind: &'static str,
+        /// What is wrong with it.
+        problem: String,
+    },
+}
+
+impl Error {
+    pub(crate) fn shape(what: impl Into<String>, found: usize, expected: usize) -> Self {
+        Error::Shape { what: what.into(), found, expected }
+    }
+}

@@ -1,0 +1,187 @@
+//! Kernels and blocks of their values.
+
+use faer::{Mat, MatRef};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use crate::{Error, Result};
+
+/// A positive definite function of two points.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "kernel")]
+pub enum Kernel {
+    /// `exp(−γ ‖x − x'‖²)`.
+    Rbf {
+        /// γ.
+        gamma: f64,
+    },
+    /// `exp(−γ ‖x − x'‖₁)`.
+    Laplacian {
+        /// γ.
+        gamma: f64,
+    },
+    /// `(γ xᵀx' + c)^d`.
+    Polynomial {
+        /// γ.
+        gamma: f64,
+        /// c.
+        coef0: f64,
+        /// d.
+        degree: u32,
+    },
+}
+
+impl Kernel {
+    /// Whether the parameters make a positive definite kernel.
+    pub fn check(self) -> Result<()> {
+        let positive = |name: &'static str, value: f64| {
+            if value.is_finite() && value > 0.0 {
+                return Ok(());
+            }
+            Err(Error::Argument { name, value, expected: "a finite number above 0" })
+        };
+        match self {
+            Kernel::Rbf { gamma } | Kernel::Laplacian { gamma } => positive("gamma", gamma),
+            Kernel::Polynomial { gamma, coef0, degree } => {
+                positive("gamma", gamma)?;
+                let value = f64::from(degree);
+                if degree == 0 || degree > 100 {
+                    return Err(Error::Argument {
+                        name: "degree",
+                        value,
+                        expected: "expected 1 to 100",
+                    });
+                }
+                if !(coef0.is_finite() && coef0 >= 0.0) {
+                    let expected = "a finite number, 0 or more";
+                    return Err(Error::Argument { name: "coef0", value: coef0, expected });
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// `k(x, x)` for each row.
+    pub(crate) fn diagonal(self, x: MatRef<'_, f64>) -> Vec<f64> {
+        match self {
+            Kernel::Rbf { .. } | Kernel::Laplacian { .. } => vec![1.0; x.nrows()],
+            Kernel::Polynomial { .. } => {
+                (0..x.nrows()).map(|i| self.of_product(x.row(i).squared_norm_l2())).collect()
+            }
+        }
+    }
+
+    fn of_product(self, product: f64) -> f64 {
+        match self {
+            Kernel::Polynomial { gamma, coef0, degree } => {
+                (gamma * product + coef0).powi(degree as i32)
+            }
+            Kernel::Rbf { .. } | Kernel::Laplacian { .. } => product,
+        }
+    }
+
+    /// `k(x_i, u_j)`: rows of `x` by rows of `u`, in parallel over rows.
+    pub(crate) fn block(self, x: MatRef<'_, f64>, u: MatRef<'_, f64>) -> Mat<f64> {
+        match self {
+            Kernel::Rbf { gamma } => rbf(x, u, gamma),
+            Kernel::Laplacian { gamma } => laplacian(x, u, gamma),
+            Kernel::Polynomial { .. } => {
+                let mut k = x * u.transpose();
+                each_column(&mut k, |_, column| {
+                    column.iter_mut().for_each(|v| *v = self.of_product(*v));
+                });
+                k
+            }
+        }
+    }
+}
+
+/// Both sides are moved by the mean of `u`: distances stay, and `‖x‖² + ‖u‖² − 2xᵀu` cancels less.
+fn rbf(x: MatRef<'_, f64>, u: MatRef<'_, f64>, gamma: f64) -> Mat<f64> {
+    let count = u.nrows().max(1) as f64;
+    let centre: Vec<f64> = (0..u.ncols()).map(|j| u.col(j).iter().sum::<f64>() / count).collect();
+    let moved =
+        |a: MatRef<'_, f64>| Mat::from_fn(a.nrows(), a.ncols(), |i, j| a[(i, j)] - centre[j]);
+    let (x, u) = (moved(x), moved(u));
+    let norms =
+        |a: &Mat<f64>| -> Vec<f64> { (0..a.nrows()).map(|i| a.row(i).squared_norm_l2()).collect() };
+    let (xx, uu) = (norms(&x), norms(&u));
+    let mut k = &x * u.transpose();
+    each_column(&mut k, |j, column| {
+        for (v, xx) in column.iter_mut().zip(&xx) {
+            *v = (-gamma * (xx + uu[j] - 2.0 * *v).max(0.0)).exp();
+        }
+    });
+    k
+}
+
+fn laplacian(x: MatRef<'_, f64>, u: MatRef<'_, f64>, gamma: f64) -> Mat<f64> {
+    let mut k = Mat::zeros(x.nrows(), u.nrows());
+    each_column(&mut k, |j, column| {
+        for d in 0..x.ncols() {
+            let at = u[(j, d)];
+            for (v, x) in column.iter_mut().zip(x.col(d).iter()) {
+                *v += (x - at).abs();
+            }
+        }
+        column.iter_mut().for_each(|v| *v = (-gamma * *v).exp());
+    });
+    k
+}
+
+/// Each column with its index, in parallel.
+fn each_column(k: &mut Mat<f64>, work: impl Fn(usize, &mut [f64]) + Sync) {
+    k.as_mut().par_col_iter_mut().enumerate().for_each(|(j, column)| {
+        if let Some(column) = column.try_as_col_major_mut() {
+            work(j, column.as_slice_mut());
+        }
+    });
+}
+
+/// Rows that the median heuristic looks at.
+const MEDIAN_ROWS: usize = 1000;
+
+/// The median heuristic: `γ = 1 / (2 median²)` of the distances between rows for the RBF kernel,
+/// `1 / median` of their ℓ₁ distances for the Laplacian. `sample` should be a random sample; its
+/// first thousand rows are used.
+pub fn median_gamma(family: Family, sample: MatRef<'_, f64>) -> Result<f64> {
+    let x = sample.subrows(0, sample.nrows().min(MEDIAN_ROWS));
+    let distance = |i: usize, j: usize| -> f64 {
+        let pairs = x.row(i).iter().zip(x.row(j).iter());
+        match family {
+            Family::Laplacian => pairs.map(|(a, b)| (a - b).abs()).sum(),
+            Family::Rbf | Family::Polynomial => {
+                pairs.map(|(a, b)| (a - b) * (a - b)).sum::<f64>().sqrt()
+            }
+        }
+    };
+    let rows = x.nrows();
+    let mut all: Vec<f64> = (0..rows)
+        .into_par_iter()
+        .flat_map_iter(|i| (0..i).map(move |j| (i, j)))
+        .map(|(i, j)| distance(i, j))
+        .filter(|d| *d > 0.0)
+        .collect();
+    if all.is_empty() {
+        return Err(Error::Kernel("all sampled rows are equal: gamma cannot be chosen".into()));
+    }
+    let middle = all.len() / 2;
+    let (_, &mut median, _) = all.select_nth_unstable_by(middle, f64::total_cmp);
+    Ok(match family {
+        Family::Rbf => 0.5 / (median * median),
+        Family::Laplacian => 1.0 / median,
+        Family::Polynomial => 1.0 / x.ncols().max(1) as f64,
+    })
+}
+
+/// A family of kernels, before its parameters are known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Family {
+    /// See [`Kernel::Rbf`].
+    Rbf,
+    /// See [`Kernel::Laplacian`].
+    Laplacian,
+    /// See [`Kernel::Polynomial`].
+    Polynomial,
+}

@@ -1,0 +1,285 @@
+//! Landmarks by blocked randomly pivoted Cholesky.
+//!
+//! With landmarks `u_1..u_m` and `K_mm = L Lᵀ`, `φ(x) = L⁻¹ [k(u_1,x) … k(u_m,x)]` is the
+//! Nyström feature map. Randomly pivoted Cholesky (Chen, Epperly, Tropp, Webber 2023) draws each
+//! landmark with probability proportional to what the ones before leave unexplained of it, `d_i =
+//! k(x_i,x_i) − ‖φ(x_i)‖²`. Landmarks are proposed in blocks and each is accepted with probability
+//! (its `d` now) / (its `d` when proposed), which gives the same law as one at a time (Epperly,
+//! Tropp, Webber 2024). The relative trace residual `Σd / Σk(x_i,x_i)` says when to stop.
+//!
+//! Cost `O(N m (m + d))` for N candidates; memory `N m`.
+
+use faer::{Mat, MatRef};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use super::kernel::Kernel;
+use crate::spectral::linalg::solve_lower;
+use crate::{Error, Result};
+
+/// How landmarks are chosen.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Choice {
+    /// Randomly pivoted Cholesky.
+    Adaptive,
+    /// Uniformly at random: the paper's Nyström.
+    Uniform,
+    /// Every point that adds anything, the least explained first: the exact kernel method.
+    Exact,
+}
+
+/// How many landmarks, and how they are chosen.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LandmarkOptions {
+    /// The way.
+    pub choice: Choice,
+    /// No more than this many; ignored for [`Choice::Exact`].
+    pub cap: usize,
+    /// Stop when the relative trace residual falls under this; ignored for [`Choice::Exact`].
+    pub tolerance: f64,
+    /// The same seed gives the same landmarks.
+    pub seed: u64,
+}
+
+impl Default for LandmarkOptions {
+    fn default() -> Self {
+        LandmarkOptions { choice: Choice::Adaptive, cap: 1000, tolerance: 1e-8, seed: 0 }
+    }
+}
+
+/// A pivot under this share of its point's `k(x,x)` is rounding.
+const PIVOT: f64 = 1e-13;
+/// Proposals per block.
+const BLOCK: usize = 64;
+
+/// Which candidates became landmarks, and their factor.
+pub(super) struct Landmarks {
+    pub(super) picked: Vec<usize>,
+    /// `L`, m × m, of the kernel matrix over the landmarks in order.
+    pub(super) factor: Mat<f64>,
+    /// The relative trace residual over the candidates.
+    pub(super) residual: f64,
+}
+
+pub(super) fn choose(
+    kernel: Kernel,
+    x: MatRef<'_, f64>,
+    options: &LandmarkOptions,
+) -> Result<Landmarks> {
+    let limits = match options.choice {
+        Choice::Exact => (x.nrows(), 0.0),
+        _ => (options.cap.min(x.nrows()), options.tolerance),
+    };
+    if limits.0 == 0 {
+        let expected = "at least 1, and a row to take it from";
+        return Err(Error::Argument { name: "the number of landmarks", value: 0.0, expected });
+    }
+    let mut state = State::new(kernel, x, limits);
+    let mut rng = ChaCha8Rng::seed_from_u64(options.seed);
+    match options.choice {
+        Choice::Adaptive => while state.wants_more() && state.adaptive_block(&mut rng) {},
+        Choice::Exact => while state.wants_more() && state.greedy_block() {},
+        Choice::Uniform => {
+            let order = shuffled(x.nrows(), &mut rng);
+            for block in order.chunks(BLOCK) {
+                if !state.wants_more() {
+                    break;
+                }
+                state.try_block(block, |_, _| true);
+            }
+        }
+    }
+    state.finish()
+}
+
+struct State<'a> {
+    kernel: Kernel,
+    x: MatRef<'a, f64>,
+    cap: usize,
+    tolerance: f64,
+    /// `k(x_i, x_i)`.
+    diagonal: Vec<f64>,
+    /// What is left of it.
+    left: Vec<f64>,
+    picked: Vec<usize>,
+    /// `φ(x_i)` so far, candidates × landmarks, storage for the cap growing by doubling.
+    columns: Mat<f64>,
+}
+
+impl<'a> State<'a> {
+    fn new(kernel: Kernel, x: MatRef<'a, f64>, (cap, tolerance): (usize, f64)) -> Self {
+        let diagonal = kernel.diagonal(x);
+        let columns = Mat::zeros(x.nrows(), BLOCK.min(cap));
+        State {
+            kernel,
+            x,
+            cap,
+            tolerance,
+            left: diagonal.clone(),
+            diagonal,
+            picked: vec![],
+            columns,
+        }
+    }
+
+    fn residual(&self) -> f64 {
+        self.left.iter().sum::<f64>() / self.diagonal.iter().sum::<f64>()
+    }
+
+    fn wants_more(&self) -> bool {
+        self.picked.len() < self.cap && self.residual() > self.tolerance
+    }
+
+    /// Draws a block in proportion to what is left and accepts by rejection.
+    fn adaptive_block(&mut self, rng: &mut ChaCha8Rng) -> bool {
+        let sums: Vec<f64> = self
+            .left
+            .iter()
+            .scan(0.0, |sum, d| {
+                *sum += d;
+                Some(*sum)
+            })
+            .collect();
+        let total = sums.last().copied().unwrap_or(0.0);
+        if total <= 0.0 {
+            return false;
+        }
+        let mut block: Vec<usize> = Vec::with_capacity(BLOCK);
+        for _ in 0..BLOCK.min(self.cap - self.picked.len()) {
+            let draw: f64 = rng.random::<f64>() * total;
+            block.push(sums.partition_point(|&s| s <= draw).min(sums.len() - 1));
+        }
+        let mut seen = std::collections::HashSet::new();
+        block.retain(|&i| seen.insert(i) && self.left[i] > PIVOT * self.diagonal[i]);
+        self.try_block(&block, |now, proposed| rng.random::<f64>() * proposed < now);
+        // Rounding alone can leave a residual that no pivot reduces.
+        self.left.iter().zip(&self.diagonal).any(|(l, d)| *l > PIVOT * d)
+    }
+
+    /// The points with most left, deterministically.
+    fn greedy_block(&mut self) -> bool {
+        let mut order: Vec<usize> = (0..self.x.nrows()).collect();
+        let rank = |i: &usize| std::cmp::Reverse(FloatOrder(self.left[*i]));
+        let size = BLOCK.min(order.len());
+        if size < order.len() {
+            order.select_nth_unstable_by_key(size, rank);
+        }
+        order.truncate(size);
+        order.sort_unstable_by_key(|i| (rank(i), *i));
+        let before = self.picked.len();
+        self.try_block(&order, |now, proposed| now > 0.5 * proposed || now == proposed);
+        self.picked.len() > before
+    }
+
+    /// Adds those of `block` that `accept` takes, given what is left of each now and what was
+    /// when the block was proposed.
+    fn try_block(&mut self, block: &[usize], mut accept: impl FnMut(f64, f64) -> bool) {
+        let have = self.picked.len();
+        let points = Mat::from_fn(block.len(), self.x.ncols(), |i, j| self.x[(block[i], j)]);
+        let mut k = self.kernel.block(points.as_ref(), points.as_ref());
+        let known = self.columns.as_ref().subcols(0, have);
+        let f = Mat::from_fn(block.len(), have, |i, j| known[(block[i], j)]);
+        k -= &f * f.transpose();
+        let proposed: Vec<f64> = (0..block.len()).map(|i| k[(i, i)]).collect();
+        let mut kept: Vec<usize> = Vec::new();
+        // Cholesky of the accepted rows, eliminating as it goes.
+        for i in 0..block.len() {
+            let now = k[(i, i)];
+            let room = have + kept.len() < self.cap;
+            let real = now > PIVOT * self.diagonal[block[i]];
+            if !(room && real && accept(now, proposed[i])) {
+                continue;
+            }
+            kept.push(i);
+            let pivot = now.sqrt();
+            for j in i + 1..block.len() {
+                let l = k[(j, i)] / pivot;
+                for h in i + 1..=j {
+                    let other = k[(h, i)] / pivot;
+                    k[(j, h)] -= l * other;
+                }
+            }
+        }
+        self.extend(block, &kept, &k);
+    }
+
+    /// New columns `(K[:, new] − F F[new]ᵀ) L⁻ᵀ`, with `L` from the eliminated block `k`.
+    fn extend(&mut self, block: &[usize], kept: &[usize], k: &Mat<f64>) {
+        if kept.is_empty() {
+            return;
+        }
+        let (have, new) = (self.picked.len(), kept.len());
+        let picked: Vec<usize> = kept.iter().map(|&i| block[i]).collect();
+        let factor = Mat::from_fn(new, new, |i, j| {
+            let pivot = k[(kept[j], kept[j])].sqrt();
+            match i.cmp(&j) {
+                std::cmp::Ordering::Greater => k[(kept[i], kept[j])] / pivot,
+                std::cmp::Ordering::Equal => pivot,
+                std::cmp::Ordering::Less => 0.0,
+            }
+        });
+        let points = Mat::from_fn(new, self.x.ncols(), |i, j| self.x[(picked[i], j)]);
+        let known = self.columns.as_ref().subcols(0, have);
+        let rows = Mat::from_fn(new, have, |i, j| known[(picked[i], j)]);
+        let mut g = self.kernel.block(points.as_ref(), self.x);
+        g -= &rows * known.transpose();
+        solve_lower(factor.as_ref(), g.as_mut());
+        self.reserve(have + new);
+        self.columns.as_mut().subcols_mut(have, new).copy_from(g.transpose());
+        for (i, left) in self.left.iter_mut().enumerate() {
+            *left = (*left - g.col(i).squared_norm_l2()).max(0.0);
+        }
+        for &i in &picked {
+            self.left[i] = 0.0;
+        }
+        self.picked.extend(picked);
+    }
+
+    fn reserve(&mut self, needed: usize) {
+        if needed > self.columns.ncols() {
+            let size = (2 * self.columns.ncols()).max(needed).min(self.cap);
+            let mut wider = Mat::zeros(self.columns.nrows(), size);
+            let old = self.columns.ncols();
+            wider.as_mut().subcols_mut(0, old).copy_from(&self.columns);
+            self.columns = wider;
+        }
+    }
+
+    fn finish(self) -> Result<Landmarks> {
+        if self.picked.is_empty() {
+            return Err(Error::Kernel("the kernel is zero on all points".into()));
+        }
+        let m = self.picked.len();
+        let row = |i: usize, j: usize| self.columns[(self.picked[i], j)];
+        let factor = Mat::from_fn(m, m, |i, j| if i >= j { row(i, j) } else { 0.0 });
+        let residual = self.residual();
+        Ok(Landmarks { picked: self.picked, factor, residual })
+    }
+}
+
+/// Floats in their total order, as a sorting key.
+#[derive(PartialEq)]
+struct FloatOrder(f64);
+
+impl Eq for FloatOrder {}
+
+impl PartialOrd for FloatOrder {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for FloatOrder {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.0.total_cmp(&other.0)
+    }
+}
+
+/// A permutation of `0..n` (Fisher and Yates).
+fn shuffled(n: usize, rng: &mut ChaCha8Rng) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..n).collect();
+    for i in (1..n).rev() {
+        order.swap(i, rng.random_range(0..=i));
+    }
+    order
+}

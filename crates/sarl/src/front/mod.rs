@@ -1,0 +1,164 @@
+//! The trade-off front: bounds, points, goals solved exactly, held-out losses.
+//!
+//! ```
+//! use sarl::{Block, Front, Goal, Layout, Moments, MomentsOptions, Reduced, Role};
+//! # use faer::MatRef;
+//! let layout = Layout::dense(2).class("y", Role::Target, 2).class("s", Role::Sensitive, 2);
+//! let mut moments = Moments::new(layout, MomentsOptions::default())?;
+//! let x = [0.0, 1.0, 1.0, 3.0, 2.0, 2.0, 3.0, 5.0, 2.5, 1.0, 0.5, 0.0];
+//! let block = Block::new(MatRef::from_row_major_slice(&x, 6, 2));
+//! moments.push(&block.class(&[0, 0, 1, 1, 1, 0]).class(&[0, 1, 0, 1, 0, 0]))?;
+//! let reduced = Reduced::new(&moments.covariances()?, 0.0)?;
+//! let front = Front::new(&reduced, None)?;
+//! let best = front.solve(Goal::Leakage(0.1))?;
+//! assert!(best.point.leakage <= 0.1 + 1e-12 && best.certificate.gap < 1e-9);
+//! # Ok::<(), sarl::Error>(())
+//! ```
+
+mod bounds;
+mod choose;
+mod constrained;
+mod goal;
+mod heldout;
+mod root;
+
+pub use bounds::Bounds;
+pub use choose::{Candidate, Criterion, MapChoice, choose_map, choose_ridge};
+pub use goal::{Certificate, Goal, Method, Point, Solution};
+pub use heldout::{HeldOut, HeldOutLosses};
+
+use faer::Mat;
+use rayon::prelude::*;
+
+use crate::spectral::Reduced;
+use crate::{Error, Result, tolerance};
+use constrained::{Search, dual};
+use goal::Limit;
+
+/// All trade-offs of a reduced problem, with at most r dimensions.
+#[derive(Clone, Debug)]
+pub struct Front<'a> {
+    reduced: &'a Reduced,
+    cap: usize,
+    bounds: Bounds,
+}
+
+impl<'a> Front<'a> {
+    /// The front over encoders with at most `cap` dimensions, or as many as help.
+    pub fn new(reduced: &'a Reduced, cap: Option<usize>) -> Result<Self> {
+        if cap == Some(0) {
+            let expected = "at least 1";
+            return Err(Error::Argument { name: "the cap on dimensions", value: 0.0, expected });
+        }
+        let cap = cap.unwrap_or(usize::MAX);
+        Ok(Front { reduced, cap, bounds: Bounds::new(reduced.exact(), cap)? })
+    }
+
+    /// What any encoder could achieve.
+    pub fn bounds(&self) -> &Bounds {
+        &self.bounds
+    }
+
+    /// The λ strictly between 0 and 1 at which the optimal dimensionality steps down, ascending,
+    /// once for each dimension lost.
+    pub fn breakpoints(&self) -> Result<Vec<f64>> {
+        let inner = |c: &&f64| **c > 0.0 && **c < 1.0;
+        Ok(self.reduced.problem.crossings()?.iter().filter(inner).copied().collect())
+    }
+
+    /// The optimal number of dimensions at λ.
+    pub fn dimension(&self, lambda: f64) -> Result<usize> {
+        Goal::Lambda(lambda).check()?;
+        Ok(self.reduced.problem.dimension(lambda)?.min(self.cap))
+    }
+
+    /// The point at λ.
+    pub fn point(&self, lambda: f64) -> Result<Point> {
+        Goal::Lambda(lambda).check()?;
+        let g = self.reduced.problem.subspace(lambda, self.cap)?;
+        Ok(self.point_of(lambda, &g))
+    }
+
+    /// `count` points from λ = 0 to λ = 1, evenly spaced.
+    pub fn points(&self, count: usize) -> Result<Vec<Point>> {
+        if self.reduced.size() > 0 {
+            self.reduced.problem.crossings()?;
+        }
+        lambdas(count).into_par_iter().map(|lambda| self.point(lambda)).collect()
+    }
+
+    fn point_of(&self, lambda: f64, g: &Mat<f64>) -> Point {
+        let losses = self.reduced.losses(g.as_ref());
+        Point {
+            lambda,
+            dim: g.ncols(),
+            losses,
+            utility: self.bounds.utility(losses.jy),
+            leakage: self.bounds.leakage(losses.js),
+        }
+    }
+
+    /// The best encoder for a goal, with its certificate.
+    pub fn solve(&self, goal: Goal) -> Result<Solution> {
+        let Some(limit) = goal.limit(&self.bounds)? else {
+            let lambda = goal.parts().1;
+            let g = self.reduced.problem.subspace(lambda, self.cap)?;
+            return self.certified(goal, g, lambda, Method::Spectral, None);
+        };
+        let search = Search::new(self.reduced, self.cap, limit);
+        match search.solve()? {
+            Ok(found) => {
+                let (g, method) = (found.subspace, found.method);
+                self.certified(goal, g, found.lambda, method, Some(limit))
+            }
+            Err(most) => Err(Error::Unreachable {
+                goal: goal.parts().0,
+                asked: goal.parts().1,
+                low: 0.0,
+                high: self.bounds.utility(self.bounds.target_variance - most.y),
+            }),
+        }
+    }
+
+    fn certified(
+        &self,
+        goal: Goal,
+        subspace: Mat<f64>,
+        lambda: f64,
+        method: Method,
+        limit: Option<Limit>,
+    ) -> Result<Solution> {
+        let point = self.point_of(lambda, &subspace);
+        let exact = self.reduced.exact();
+        let leaked = Limit::Leak((self.bounds.alpha_max - point.losses.js).max(0.0));
+        let certificate = match limit {
+            Some(Limit::Keep(_)) => {
+                let least = -dual(exact, self.cap, limit.unwrap_or(leaked))?;
+                let dual_bound = self.bounds.alpha_max - least;
+                Certificate { dual_bound, gap: dual_bound - point.losses.js }
+            }
+            _ => {
+                let most = dual(exact, self.cap, limit.unwrap_or(leaked))?;
+                let dual_bound = self.bounds.target_variance - most;
+                Certificate { dual_bound, gap: point.losses.jy - dual_bound }
+            }
+        };
+        Ok(Solution { goal, point, certificate, method, subspace })
+    }
+
+    /// Whether λ sits on a step of the front, where an arbitrarily small change of λ or of the
+    /// data changes the losses by a finite amount.
+    pub fn at_jump(&self, lambda: f64) -> Result<bool> {
+        let near = |c: &f64| (c - lambda).abs() <= tolerance::TIE.sqrt();
+        Ok(self.breakpoints()?.iter().any(near))
+    }
+}
+
+/// `count` values from 0 to 1, evenly spaced.
+pub(crate) fn lambdas(count: usize) -> Vec<f64> {
+    match count {
+        0 => Vec::new(),
+        1 => vec![0.5],
+        _ => (0..count).map(|i| i as f64 / (count - 1) as f64).collect(),
+    }
+}

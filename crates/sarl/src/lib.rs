@@ -1,0 +1,73 @@
+//! Spectral adversarial representation learning (Sadeghi, Yu, Boddeti, ICCV 2019): encoders that
+//! keep one thing and hide another, globally optimal in closed form.
+//!
+//! Given features φ(x), a target y to keep and a sensitive attribute s to hide, find z = Θφ(x) that
+//!
+//! ```text
+//! minimises  (1−λ) Jy(Θ) − λ Js(Θ),      Jy = min_V E‖y − Vz‖²,   Js = min_V E‖s − Vz‖²
+//! ```
+//!
+//! against the *best* linear predictor and the *best* linear adversary. The problem is neither
+//! convex nor differentiable, and still has its global optimum in the eigenvectors of one small
+//! matrix. Data flows one way:
+//!
+//! ```text
+//! blocks of rows ──► FeatureMap ──► Moments ──► Reduced ──► Front ──► Model ──► Encoder ──► z
+//!                    (features)    (moments)  (spectral)   (front)  (encoder)
+//! ```
+//!
+//! - [`Moments`] accumulates second moments in one pass, mergeable, K folds apart.
+//! - [`FeatureMap`] makes a kernel a matter of features: landmarks or random Fourier features.
+//! - [`Reduced`] shrinks the problem to the size of the labels.
+//! - [`Front`] knows every trade-off: bounds, breakpoints, and [`Goal`]s solved exactly, each with
+//!   a certificate of global optimality. [`HeldOut`] gives the losses on data not trained on.
+//! - [`Model`] is what a file holds; [`Encoder`] encodes, predicts and reconstructs.
+//!
+//! Rows are samples. Every covariance is divided by n, or by the total weight. Losses are sums
+//! over label columns. The paper's symbols are used inside, with the equation beside them.
+//!
+//! ```
+//! use faer::Mat;
+//! use sarl::{Block, FeatureMap, Front, Goal, Layout, Model, MomentsOptions, Reduced, Role};
+//!
+//! // y is the sign of the first feature; s is the sign of a mixture of both.
+//! let x = Mat::from_fn(200, 2, |i, j| ((i * (7 + 4 * j)) % 31) as f64 - 15.0);
+//! let y: Vec<u32> = (0..200).map(|i| u32::from(x[(i, 0)] > 0.0)).collect();
+//! let s: Vec<u32> = (0..200).map(|i| u32::from(x[(i, 0)] + x[(i, 1)] > 0.0)).collect();
+//!
+//! let layout = Layout::dense(2).class("y", Role::Target, 2).class("s", Role::Sensitive, 2);
+//! let map = FeatureMap::linear(2);
+//! let mut moments = map.moments(&layout, MomentsOptions::default())?;
+//! map.push(&mut moments, &Block::new(x.as_ref()).class(&y).class(&s))?;
+//!
+//! let reduced = Reduced::new(&moments.covariances()?, 0.0)?;
+//! println!("{:?}", Front::new(&reduced, None)?.bounds());
+//!
+//! let model = Model::new(&map, &layout, &reduced, None, Goal::Leakage(0.01))?;
+//! let z = model.encoder().encode(x.as_ref())?;
+//! assert_eq!(z.ncols(), 1);
+//! assert!(model.point().leakage <= 0.01 + 1e-12 && model.certificate().gap.abs() < 1e-9);
+//! # Ok::<(), sarl::Error>(())
+//! ```
+
+mod container;
+mod encoder;
+mod error;
+mod features;
+mod front;
+mod moments;
+mod spectral;
+pub mod tolerance;
+
+pub use encoder::{Encoder, Model};
+pub use error::{Error, Place, Result};
+pub use features::{Choice, Family, FeatureMap, Kernel, LandmarkOptions, Reservoir, median_gamma};
+pub use front::{
+    Bounds, Candidate, Certificate, Criterion, Front, Goal, HeldOut, HeldOutLosses, MapChoice,
+    Method, Point, Solution, choose_map, choose_ridge,
+};
+pub use moments::{
+    Block, Covariances, Element, InputCovariances, Label, LabelBlock, LabelCovariances, LabelKind,
+    Layout, Moments, MomentsOptions, NO_CLASS, Precision, Role,
+};
+pub use spectral::{Losses, Reduced};

@@ -1,0 +1,247 @@
+//! Blocks of rows, and the checks that they pass before a single number is added.
+
+use faer::MatRef;
+use rayon::prelude::*;
+
+use super::layout::{LabelKind, Layout};
+use crate::error::Place;
+use crate::{Error, Result};
+
+/// The code of a class-coded feature that is none of the categories: an all-zero one-hot row.
+pub const NO_CLASS: u32 = u32::MAX;
+
+/// The element types that blocks may hold.
+pub trait Element: Copy + Send + Sync + Into<f64> + 'static {
+    /// Whether it is neither NaN nor infinite.
+    fn finite(self) -> bool;
+}
+
+impl Element for f64 {
+    fn finite(self) -> bool {
+        self.is_finite()
+    }
+}
+
+impl Element for f32 {
+    fn finite(self) -> bool {
+        self.is_finite()
+    }
+}
+
+/// The values of one label for the rows of a block.
+#[derive(Clone, Copy, Debug)]
+pub enum LabelBlock<'a> {
+    /// Class indices.
+    Class(&'a [u32]),
+    /// Numbers, rows × width.
+    Number(MatRef<'a, f64>),
+}
+
+/// Some rows: features, labels in the order of the layout, and weights if there are any.
+///
+/// A row-major view (`MatRef::from_row_major_slice`) is the fast one.
+#[derive(Clone, Debug)]
+pub struct Block<'a, T> {
+    pub(crate) dense: MatRef<'a, T>,
+    pub(crate) codes: Vec<&'a [u32]>,
+    pub(crate) inputs: Option<MatRef<'a, f64>>,
+    pub(crate) labels: Vec<LabelBlock<'a>>,
+    pub(crate) weights: Option<&'a [f64]>,
+}
+
+impl<'a, T: Element> Block<'a, T> {
+    /// A block of dense features, rows × width.
+    pub fn new(dense: MatRef<'a, T>) -> Self {
+        Block { dense, codes: Vec::new(), inputs: None, labels: Vec::new(), weights: None }
+    }
+
+    /// Adds a class-coded feature ([`NO_CLASS`] for none of the categories).
+    pub fn coded(mut self, codes: &'a [u32]) -> Self {
+        self.codes.push(codes);
+        self
+    }
+
+    /// Adds the classes of the next label.
+    pub fn class(mut self, classes: &'a [u32]) -> Self {
+        self.labels.push(LabelBlock::Class(classes));
+        self
+    }
+
+    /// Adds the numbers of the next label.
+    pub fn number(mut self, numbers: MatRef<'a, f64>) -> Self {
+        self.labels.push(LabelBlock::Number(numbers));
+        self
+    }
+
+    /// Adds the next label.
+    pub fn label(mut self, label: LabelBlock<'a>) -> Self {
+        self.labels.push(label);
+        self
+    }
+
+    /// Gives each row a weight.
+    pub fn weighted(mut self, weights: &'a [f64]) -> Self {
+        self.weights = Some(weights);
+        self
+    }
+
+    /// The number of rows.
+    pub fn rows(&self) -> usize {
+        self.dense.nrows()
+    }
+
+    /// Rows `start..start + rows` of this block.
+    pub fn slice(&self, start: usize, rows: usize) -> Self {
+        let cut = |s: &'a [u32]| &s[start..start + rows];
+        Block {
+            dense: self.dense.subrows(start, rows),
+            codes: self.codes.iter().map(|c| cut(c)).collect(),
+            inputs: self.inputs.map(|x| x.subrows(start, rows)),
+            labels: self
+                .labels
+                .iter()
+                .map(|l| match l {
+                    LabelBlock::Class(c) => LabelBlock::Class(cut(c)),
+                    LabelBlock::Number(v) => LabelBlock::Number(v.subrows(start, rows)),
+                })
+                .collect(),
+            weights: self.weights.map(|w| &w[start..start + rows]),
+        }
+    }
+
+    /// The class-coded columns in the order of [`Layout::groups`].
+    pub(crate) fn groups(&self) -> Vec<&'a [u32]> {
+        let labels = self.labels.iter().filter_map(|l| match l {
+            LabelBlock::Class(c) => Some(*c),
+            LabelBlock::Number(_) => None,
+        });
+        self.codes.iter().copied().chain(labels).collect()
+    }
+
+    /// The numeric label columns in the order of the layout.
+    pub(crate) fn numbers(&self) -> Vec<MatRef<'a, f64>> {
+        let labels = self.labels.iter().filter_map(|l| match l {
+            LabelBlock::Number(v) => Some(*v),
+            LabelBlock::Class(_) => None,
+        });
+        self.inputs.iter().copied().chain(labels).collect()
+    }
+
+    /// Shapes, kinds, classes, weights and finiteness against the layout; `first` is the number
+    /// of this block's first row.
+    pub(crate) fn check(&self, layout: &Layout, first: u64) -> Result<()> {
+        self.check_shapes(layout)?;
+        self.check_weights(first)?;
+        self.check_classes(layout, first)?;
+        let place = Place::Feature;
+        check_finite(self.dense, first, place)?;
+        let named = layout.numbers().map(|(i, _)| layout.labels[i].name.clone());
+        let numbers = self.labels.iter().filter_map(|l| match l {
+            LabelBlock::Number(v) => Some(*v),
+            LabelBlock::Class(_) => None,
+        });
+        for (name, values) in named.zip(numbers) {
+            check_finite(values, first, |column| Place::Label { name: name.clone(), column })?;
+        }
+        Ok(())
+    }
+
+    fn check_shapes(&self, layout: &Layout) -> Result<()> {
+        let rows = self.rows();
+        expect("dense feature columns", self.dense.ncols(), layout.dense)?;
+        expect("class-coded feature columns", self.codes.len(), layout.codes.len())?;
+        for codes in &self.codes {
+            expect("rows of a class-coded feature", codes.len(), rows)?;
+        }
+        if let Some(weights) = self.weights {
+            expect("weights", weights.len(), rows)?;
+        }
+        let wanted = layout.labels.iter().filter(|l| l.kind != LabelKind::Features);
+        expect("labels", self.labels.len(), wanted.clone().count())?;
+        for (label, found) in wanted.zip(&self.labels) {
+            let name = &label.name;
+            let wrong =
+                |found, expected| Err(Error::LabelKind { name: name.clone(), found, expected });
+            match (&label.kind, found) {
+                (LabelKind::Class { .. }, LabelBlock::Class(classes)) => {
+                    expect(&format!("rows of label `{name}`"), classes.len(), rows)?;
+                }
+                (LabelKind::Number { width }, LabelBlock::Number(values)) => {
+                    expect(&format!("rows of label `{name}`"), values.nrows(), rows)?;
+                    expect(&format!("columns of label `{name}`"), values.ncols(), *width)?;
+                }
+                (LabelKind::Class { .. }, _) => return wrong("numbers", "classes"),
+                (_, _) => return wrong("classes", "numbers"),
+            }
+        }
+        Ok(())
+    }
+
+    fn check_weights(&self, first: u64) -> Result<()> {
+        for (i, &weight) in self.weights.unwrap_or(&[]).iter().enumerate() {
+            let row = first + i as u64;
+            if !weight.is_finite() {
+                return Err(Error::NotFinite { row, place: Place::Weight, value: weight });
+            }
+            if weight < 0.0 {
+                return Err(Error::NegativeWeight { row, weight });
+            }
+        }
+        Ok(())
+    }
+
+    fn check_classes(&self, layout: &Layout, first: u64) -> Result<()> {
+        let features = layout.codes.len();
+        let name = |g: usize| match g.checked_sub(features) {
+            None => format!("class-coded feature {g}"),
+            Some(l) => {
+                let mut classes =
+                    layout.labels.iter().filter(|l| matches!(l.kind, LabelKind::Class { .. }));
+                classes.nth(l).map_or_else(String::new, |l| format!("label `{}`", l.name))
+            }
+        };
+        for (g, (codes, classes)) in self.groups().iter().zip(layout.groups()).enumerate() {
+            let allowed = |c: u32| (c as usize) < classes || (g < features && c == NO_CLASS);
+            if let Some(i) = codes.iter().position(|&c| !allowed(c)) {
+                let (what, row, class) = (name(g), first + i as u64, codes[i]);
+                return Err(Error::Class { what, row, class, classes });
+            }
+        }
+        Ok(())
+    }
+}
+
+fn expect(what: &str, found: usize, expected: usize) -> Result<()> {
+    if found == expected { Ok(()) } else { Err(Error::shape(what, found, expected)) }
+}
+
+/// Names the first value that is not finite.
+pub(crate) fn check_finite<T: Element>(
+    x: MatRef<'_, T>,
+    first: u64,
+    place: impl Fn(usize) -> Place,
+) -> Result<()> {
+    const ROWS: usize = 1024;
+    let chunks = x.nrows().div_ceil(ROWS);
+    let bad = (0..chunks).into_par_iter().find_map_first(|chunk| {
+        let start = chunk * ROWS;
+        (start..(start + ROWS).min(x.nrows())).find(|&i| !row_finite(x, i))
+    });
+    let Some(i) = bad else { return Ok(()) };
+    let column = (0..x.ncols()).find(|&j| !x[(i, j)].finite()).unwrap_or(0);
+    let value = x[(i, column)].into();
+    Err(Error::NotFinite { row: first + i as u64, place: place(column), value })
+}
+
+fn row_finite<T: Element>(x: MatRef<'_, T>, i: usize) -> bool {
+    // No early exit: the loop vectorises, and almost every row is fine.
+    match row_slice(x, i) {
+        Some(row) => !row.iter().fold(false, |bad, v| bad | !v.finite()),
+        None => (0..x.ncols()).all(|j| x[(i, j)].finite()),
+    }
+}
+
+/// A row as a slice, where the matrix is row-major.
+pub(crate) fn row_slice<T>(x: MatRef<'_, T>, i: usize) -> Option<&[T]> {
+    x.row(i).try_as_row_major().map(|row| row.as_slice())
+}

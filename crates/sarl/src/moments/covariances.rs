@@ -1,0 +1,310 @@
+//! From running sums to means and covariances, all divided by the total weight.
+
+use faer::{Mat, MatRef};
+
+use super::layout::{Inputs, LabelKind, Layout, Role};
+use super::sums::Sums;
+use crate::error::Place;
+use crate::{Error, Result};
+
+/// Means and covariances with the features of all label columns of one role.
+#[derive(Clone, Debug)]
+pub struct LabelCovariances {
+    /// `Cov(φ, y)`, features × label columns.
+    pub cross: Mat<f64>,
+    /// The mean of each label column.
+    pub mean: Vec<f64>,
+    /// The variance of each label column; their sum is the loss without any encoder.
+    pub variance: Vec<f64>,
+}
+
+/// Where the covariances with the inputs x are.
+#[derive(Clone, Debug)]
+pub enum InputCovariances {
+    /// The features are the inputs.
+    Features,
+    /// The features are a map of the inputs, which were kept beside them.
+    Kept(LabelCovariances),
+    /// The features are a map of the inputs, which were not kept.
+    Gone,
+}
+
+/// The second moments of a data set:
+///
+/// ```text
+/// C = Cov(φ, φ)    Cy = Cov(φ, y)    Cs = Cov(φ, s)    ty = tr Cov(y, y)    ts = tr Cov(s, s)
+/// ```
+#[derive(Clone, Debug)]
+pub struct Covariances {
+    /// Rows of positive weight.
+    pub rows: u64,
+    /// The total weight, by which everything is divided.
+    pub weight: f64,
+    /// The mean of each feature.
+    pub mean: Vec<f64>,
+    /// `Cov(φ, φ)`, symmetric.
+    pub features: Mat<f64>,
+    /// The target's part.
+    pub target: LabelCovariances,
+    /// The sensitive attribute's part.
+    pub sensitive: LabelCovariances,
+    /// The inputs x themselves.
+    pub inputs: InputCovariances,
+    /// See [`crate::tolerance::RANK`].
+    pub rank_tolerance: f64,
+}
+
+impl Covariances {
+    /// `Cov(φ, x)`, features × inputs, and the mean of x, where the inputs are known.
+    pub fn inputs(&self) -> Option<(MatRef<'_, f64>, &[f64])> {
+        match &self.inputs {
+            InputCovariances::Features => Some((self.features.as_ref(), &self.mean)),
+            InputCovariances::Kept(x) => Some((x.cross.as_ref(), &x.mean)),
+            InputCovariances::Gone => None,
+        }
+    }
+
+    pub(super) fn assemble(layout: &Layout, sums: &Sums, shift: &[f64], rank: f64) -> Result<Self> {
+        let parts = Parts { layout, sums, shift, delta: scaled(&sums.sum(), 1.0 / sums.weight) };
+        let features = parts.features();
+        let label = |role| parts.labels(role, &features);
+        let this = Covariances {
+            rows: sums.rows,
+            weight: sums.weight,
+            mean: parts.feature_means(),
+            target: label(Role::Target),
+            sensitive: label(Role::Sensitive),
+            inputs: match layout.inputs {
+                Inputs::Features => InputCovariances::Features,
+                Inputs::Kept(width) => InputCovariances::Kept(parts.numeric(layout.dense, width)),
+                Inputs::Gone => InputCovariances::Gone,
+            },
+            features,
+            rank_tolerance: rank,
+        };
+        this.check_overflow(layout)?;
+        Ok(this)
+    }
+
+    fn check_overflow(&self, layout: &Layout) -> Result<()> {
+        let m = self.features.ncols();
+        let bad = (0..m).find(|&j| !self.features.col(j).iter().all(|v| v.is_finite()));
+        if let Some(j) = bad {
+            let worst = (0..m).find(|&i| !self.features[(i, i)].is_finite()).unwrap_or(j);
+            return Err(Error::Overflow { place: Place::Feature(worst) });
+        }
+        for (role, part) in [(Role::Target, &self.target), (Role::Sensitive, &self.sensitive)] {
+            let ok = |j: usize| {
+                part.variance[j].is_finite() && part.cross.col(j).iter().all(|v| v.is_finite())
+            };
+            if let Some(j) = (0..part.variance.len()).find(|&j| !ok(j)) {
+                let (name, column) = locate(layout, role, j);
+                return Err(Error::Overflow { place: Place::Label { name, column } });
+            }
+        }
+        Ok(())
+    }
+
+    /// Two rows at least, and every label with something to predict.
+    pub(super) fn check_informative(&self, layout: &Layout) -> Result<()> {
+        if self.rows < 2 {
+            return Err(Error::TooFewRows { rows: self.rows });
+        }
+        for (role, part) in [(Role::Target, &self.target), (Role::Sensitive, &self.sensitive)] {
+            let mut at = 0;
+            for label in layout.labels.iter().filter(|l| l.role == role) {
+                let width = layout.label_width(label);
+                let flat = (at..at + width).all(|j| constant(part.variance[j], part.mean[j]));
+                if flat && label.kind == LabelKind::Features {
+                    return Err(Error::NoVariation);
+                }
+                if flat {
+                    return Err(Error::ConstantLabel { name: label.name.clone() });
+                }
+                at += width;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether a variance is no more than the rounding of a constant.
+pub(crate) fn constant(variance: f64, mean: f64) -> bool {
+    variance.sqrt() <= crate::tolerance::CONSTANT * mean.abs()
+}
+
+/// The label and the column within it of a role's column `j`.
+fn locate(layout: &Layout, role: Role, j: usize) -> (String, usize) {
+    let mut left = j;
+    for label in layout.labels.iter().filter(|l| l.role == role) {
+        let width = layout.label_width(label);
+        if left < width {
+            return (label.name.clone(), left);
+        }
+        left -= width;
+    }
+    (String::new(), j)
+}
+
+fn scaled(v: &[f64], by: f64) -> Vec<f64> {
+    v.iter().map(|x| x * by).collect()
+}
+
+/// The sums, with what every covariance needs at hand.
+struct Parts<'a> {
+    layout: &'a Layout,
+    sums: &'a Sums,
+    shift: &'a [f64],
+    /// The mean of the shifted numeric columns.
+    delta: Vec<f64>,
+}
+
+impl Parts<'_> {
+    fn share(&self, g: usize, k: usize) -> f64 {
+        self.sums.counts[g][k] / self.sums.weight
+    }
+
+    /// `Cov` of two numeric columns.
+    fn dense_dense(&self, i: usize, j: usize) -> f64 {
+        let (row, column) = (i.max(j), i.min(j));
+        self.sums.scatter()[(row, column)] / self.sums.weight - self.delta[i] * self.delta[j]
+    }
+
+    /// `Cov` of a numeric column with the indicator of class `k` of group `g`.
+    fn dense_class(&self, i: usize, g: usize, k: usize) -> f64 {
+        self.sums.tables[g][(i, k)] / self.sums.weight - self.delta[i] * self.share(g, k)
+    }
+
+    /// `Cov` of the indicators of class `k` of coded feature `g` and class `l` of group `h`.
+    fn class_class(&self, (g, k): (usize, usize), (h, l): (usize, usize)) -> f64 {
+        let joint = match g.cmp(&h) {
+            std::cmp::Ordering::Equal if k == l => self.share(g, k),
+            std::cmp::Ordering::Equal => 0.0,
+            std::cmp::Ordering::Less => self.pair(g, h)[(k, l)] / self.sums.weight,
+            std::cmp::Ordering::Greater => self.pair(h, g)[(l, k)] / self.sums.weight,
+        };
+        joint - self.share(g, k) * self.share(h, l)
+    }
+
+    /// Joint counts of coded feature `g` with group `h > g`, in the order of `Layout::pairs`.
+    fn pair(&self, g: usize, h: usize) -> &Mat<f64> {
+        let groups = self.sums.counts.len();
+        let before = g * groups - g * (g + 1) / 2;
+        &self.sums.pairs[before + (h - g - 1)]
+    }
+
+    /// For each feature column: a dense column or a class of a coded feature.
+    fn coded_columns(&self) -> Vec<(usize, usize)> {
+        let codes = self.layout.codes.iter().enumerate();
+        codes.flat_map(|(g, &n)| (0..n).map(move |k| (g, k))).collect()
+    }
+
+    fn feature_means(&self) -> Vec<f64> {
+        let dense = (0..self.layout.dense).map(|j| self.shift[j] + self.delta[j]);
+        let coded = self.coded_columns().into_iter().map(|(g, k)| self.share(g, k));
+        dense.chain(coded).collect()
+    }
+
+    fn features(&self) -> Mat<f64> {
+        let (dense, coded) = (self.layout.dense, self.coded_columns());
+        let m = dense + coded.len();
+        let mut c = Mat::zeros(m, m);
+        for j in 0..dense {
+            for i in j..dense {
+                c[(i, j)] = self.dense_dense(i, j);
+            }
+            for (a, &(g, k)) in coded.iter().enumerate() {
+                c[(dense + a, j)] = self.dense_class(j, g, k);
+            }
+        }
+        for (b, &second) in coded.iter().enumerate() {
+            for (a, &first) in coded.iter().enumerate().skip(b) {
+                c[(dense + a, dense + b)] = self.class_class(second, first);
+            }
+        }
+        for j in 0..m {
+            for i in 0..j {
+                c[(i, j)] = c[(j, i)];
+            }
+        }
+        c
+    }
+
+    /// The covariances of numeric columns `at..at + width` with the features.
+    fn numeric(&self, at: usize, width: usize) -> LabelCovariances {
+        let (dense, coded) = (self.layout.dense, self.coded_columns());
+        let cross = Mat::from_fn(dense + coded.len(), width, |i, j| match i.checked_sub(dense) {
+            None => self.dense_dense(i, at + j),
+            Some(a) => self.dense_class(at + j, coded[a].0, coded[a].1),
+        });
+        LabelCovariances {
+            cross,
+            mean: (at..at + width).map(|j| self.shift[j] + self.delta[j]).collect(),
+            variance: (at..at + width).map(|j| self.dense_dense(j, j).max(0.0)).collect(),
+        }
+    }
+
+    /// The covariances of the one-hot columns of group `h` with the features.
+    fn classes(&self, h: usize) -> LabelCovariances {
+        let (dense, coded) = (self.layout.dense, self.coded_columns());
+        let classes = self.sums.counts[h].len();
+        let cross = Mat::from_fn(dense + coded.len(), classes, |i, l| match i.checked_sub(dense) {
+            None => self.dense_class(i, h, l),
+            Some(a) => self.class_class(coded[a], (h, l)),
+        });
+        let shares: Vec<f64> = (0..classes).map(|l| self.share(h, l)).collect();
+        let variance = shares.iter().map(|p| p * (1.0 - p)).collect();
+        LabelCovariances { cross, mean: shares, variance }
+    }
+
+    fn labels(&self, role: Role, features: &Mat<f64>) -> LabelCovariances {
+        let inputs = self.layout.inputs;
+        let mut number = self.layout.dense + inputs.kept();
+        let mut group = self.layout.codes.len();
+        let mut parts = Vec::new();
+        for label in &self.layout.labels {
+            let (at, h) = (number, group);
+            match label.kind {
+                LabelKind::Number { width } => number += width,
+                LabelKind::Class { .. } => group += 1,
+                LabelKind::Features => {}
+            }
+            if label.role != role {
+                continue;
+            }
+            parts.push(match (&label.kind, inputs) {
+                (LabelKind::Number { width }, _) => self.numeric(at, *width),
+                (LabelKind::Class { .. }, _) => self.classes(h),
+                (LabelKind::Features, Inputs::Kept(width)) => {
+                    self.numeric(self.layout.dense, width)
+                }
+                (LabelKind::Features, _) => LabelCovariances {
+                    cross: features.clone(),
+                    mean: self.feature_means(),
+                    variance: (0..features.nrows()).map(|j| features[(j, j)].max(0.0)).collect(),
+                },
+            });
+        }
+        concatenate(parts)
+    }
+}
+
+fn concatenate(mut parts: Vec<LabelCovariances>) -> LabelCovariances {
+    if parts.len() == 1 {
+        return parts.remove(0);
+    }
+    let rows = parts.first().map_or(0, |p| p.cross.nrows());
+    let width = parts.iter().map(|p| p.cross.ncols()).sum();
+    let mut cross = Mat::zeros(rows, width);
+    let mut at = 0;
+    for part in &parts {
+        let n = part.cross.ncols();
+        cross.as_mut().subcols_mut(at, n).copy_from(&part.cross);
+        at += n;
+    }
+    LabelCovariances {
+        cross,
+        mean: parts.iter().flat_map(|p| p.mean.iter().copied()).collect(),
+        variance: parts.iter().flat_map(|p| p.variance.iter().copied()).collect(),
+    }
+}

@@ -1,0 +1,236 @@
+//! What the columns of a data set are.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Error, Result};
+
+/// Whether a label is to be kept or to be hidden.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// Keep it predictable.
+    Target,
+    /// Hide it.
+    Sensitive,
+}
+
+/// What a label holds.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LabelKind {
+    /// One of `classes` classes; stands for that many one-hot columns, which are never formed.
+    Class {
+        /// How many classes there are.
+        classes: usize,
+    },
+    /// `width` plain numbers.
+    Number {
+        /// How many columns.
+        width: usize,
+    },
+    /// The features themselves (erasure without a target). Brings no data of its own.
+    Features,
+}
+
+/// A label: its name, its role and its kind.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Label {
+    /// The name, for messages and reports.
+    pub name: String,
+    /// Keep or hide.
+    pub role: Role,
+    /// Classes, numbers or the features themselves.
+    pub kind: LabelKind,
+}
+
+/// Where the inputs x are, for reconstructing them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Inputs {
+    /// They are the features.
+    Features,
+    /// This many columns beside features that are a map of them.
+    Kept(usize),
+    /// Nowhere: the features are a map of them.
+    Gone,
+}
+
+impl Inputs {
+    /// How many columns they take beside the features.
+    pub(crate) fn kept(self) -> usize {
+        match self {
+            Inputs::Kept(width) => width,
+            Inputs::Features | Inputs::Gone => 0,
+        }
+    }
+}
+
+/// The columns of a data set: `dense` numeric features, then class-coded features (each standing
+/// for its one-hot columns), then labels.
+///
+/// ```
+/// use sarl::{Layout, Role};
+/// let layout = Layout::dense(14).class("income", Role::Target, 2).class("sex", Role::Sensitive, 2);
+/// assert_eq!(layout.features(), 14);
+/// assert_eq!(layout.width(Role::Target), 2);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Layout {
+    pub(crate) dense: usize,
+    pub(crate) codes: Vec<usize>,
+    pub(crate) inputs: Inputs,
+    pub(crate) labels: Vec<Label>,
+}
+
+/// More columns than this are refused before anything is allocated.
+const MOST_COLUMNS: usize = 1 << 20;
+
+impl Layout {
+    /// `width` numeric features and, so far, no labels.
+    pub fn dense(width: usize) -> Self {
+        Layout { dense: width, codes: Vec::new(), inputs: Inputs::Features, labels: Vec::new() }
+    }
+
+    /// Adds class-coded features with the given numbers of categories; each becomes that many
+    /// one-hot columns after the dense ones, without a one-hot matrix being formed.
+    pub fn coded(mut self, categories: &[usize]) -> Self {
+        self.codes.extend_from_slice(categories);
+        self
+    }
+
+    /// Adds a label of `classes` classes.
+    pub fn class(self, name: &str, role: Role, classes: usize) -> Self {
+        self.label(name, role, LabelKind::Class { classes })
+    }
+
+    /// Adds a numeric label of `width` columns.
+    pub fn number(self, name: &str, role: Role, width: usize) -> Self {
+        self.label(name, role, LabelKind::Number { width })
+    }
+
+    /// Makes the features themselves the target: keep everything that can be kept.
+    pub fn keep_features(self) -> Self {
+        self.label(":features", Role::Target, LabelKind::Features)
+    }
+
+    fn label(mut self, name: &str, role: Role, kind: LabelKind) -> Self {
+        self.labels.push(Label { name: name.to_owned(), role, kind });
+        self
+    }
+
+    /// The same labels over `width` features that are a map of these ones. The inputs are kept
+    /// beside them when they are the target.
+    pub(crate) fn mapped(&self, width: usize) -> Self {
+        let keeps = self.labels.iter().any(|l| l.kind == LabelKind::Features);
+        Layout {
+            dense: width,
+            codes: Vec::new(),
+            inputs: if keeps { Inputs::Kept(self.features()) } else { Inputs::Gone },
+            labels: self.labels.clone(),
+        }
+    }
+
+    /// The number of features, one-hot columns included.
+    pub fn features(&self) -> usize {
+        self.dense + self.codes.iter().sum::<usize>()
+    }
+
+    /// The number of dense features.
+    pub fn dense_features(&self) -> usize {
+        self.dense
+    }
+
+    /// The numbers of categories of the class-coded features.
+    pub fn categories(&self) -> &[usize] {
+        &self.codes
+    }
+
+    /// The labels, in the order in which blocks bring them.
+    pub fn labels(&self) -> &[Label] {
+        &self.labels
+    }
+
+    /// The number of columns that all labels of a role stand for: p for the target, q for the
+    /// sensitive one.
+    pub fn width(&self, role: Role) -> usize {
+        self.labels.iter().filter(|l| l.role == role).map(|l| self.label_width(l)).sum()
+    }
+
+    pub(crate) fn label_width(&self, label: &Label) -> usize {
+        match label.kind {
+            LabelKind::Class { classes } => classes,
+            LabelKind::Number { width } => width,
+            LabelKind::Features => match self.inputs {
+                Inputs::Kept(width) => width,
+                Inputs::Features | Inputs::Gone => self.features(),
+            },
+        }
+    }
+
+    /// The numeric columns that go through the product: dense features, kept inputs, numbers.
+    pub(crate) fn columns(&self) -> usize {
+        self.dense + self.inputs.kept() + self.numbers().map(|(_, w)| w).sum::<usize>()
+    }
+
+    /// The numeric labels with their widths.
+    pub(crate) fn numbers(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
+        self.labels.iter().enumerate().filter_map(|(i, l)| match l.kind {
+            LabelKind::Number { width } => Some((i, width)),
+            _ => None,
+        })
+    }
+
+    /// The sizes of the class-coded columns: features first, then labels.
+    pub(crate) fn groups(&self) -> Vec<usize> {
+        let labels = self.labels.iter().filter_map(|l| match l.kind {
+            LabelKind::Class { classes } => Some(classes),
+            _ => None,
+        });
+        self.codes.iter().copied().chain(labels).collect()
+    }
+
+    /// The pairs of class-coded columns whose joint counts are features' covariances.
+    pub(crate) fn pairs(&self) -> Vec<(usize, usize)> {
+        let groups = self.groups().len();
+        (0..self.codes.len()).flat_map(|a| (a + 1..groups).map(move |b| (a, b))).collect()
+    }
+
+    /// Whether this describes a problem at all.
+    pub fn check(&self) -> Result<()> {
+        let fail = |message: String| Err(Error::Layout(message));
+        let widths = self.codes.iter().copied().chain([self.inputs.kept()]);
+        let labels = self.labels.iter().map(|l| match l.kind {
+            LabelKind::Class { classes } => classes,
+            LabelKind::Number { width } => width,
+            LabelKind::Features => 0,
+        });
+        let total = widths.chain(labels).try_fold(self.dense, usize::checked_add);
+        if total.is_none_or(|t| t > MOST_COLUMNS) {
+            return fail(format!("more than {MOST_COLUMNS} columns"));
+        }
+        if self.features() == 0 {
+            return fail("there are no features".into());
+        }
+        for label in &self.labels {
+            let (name, role) = (&label.name, label.role);
+            match label.kind {
+                LabelKind::Class { classes } if classes < 2 => {
+                    return Err(Error::ConstantLabel { name: name.clone() });
+                }
+                LabelKind::Number { width: 0 } => {
+                    return fail(format!("label `{name}` has no columns"));
+                }
+                LabelKind::Features if role == Role::Sensitive => {
+                    return fail("the features themselves cannot be the sensitive label".into());
+                }
+                _ => {}
+            }
+        }
+        for (role, word) in [(Role::Target, "target"), (Role::Sensitive, "sensitive")] {
+            if !self.labels.iter().any(|l| l.role == role) {
+                return fail(format!("there is no {word} label"));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,279 @@
+//! Second moments of blocks of rows: one pass, mergeable, in memory that does not grow.
+//!
+//! Everything that the method needs of the data is in
+//!
+//! ```text
+//! C  = Cov(φ, φ)   m×m      Cy = Cov(φ, y)   m×p      ty = tr Cov(y, y)
+//!                           Cs = Cov(φ, s)   m×q      ts = tr Cov(s, s)
+//! ```
+//!
+//! divided by the number of rows, or by the total weight. [`Moments`] accumulates them, K folds
+//! apart so that held-out losses need no second pass. `O(n m²)` multiplications at the speed of
+//! a symmetric rank-k update; class labels are tables of class sums, `O(n m)` for any number of
+//! classes; class-coded features are counted, never multiplied.
+//!
+//! ```
+//! use sarl::{Block, Layout, Moments, MomentsOptions, Role};
+//! # use faer::MatRef;
+//! let layout = Layout::dense(2).class("y", Role::Target, 2).class("s", Role::Sensitive, 2);
+//! let mut moments = Moments::new(layout, MomentsOptions::default())?;
+//! let x = [0.0, 1.0, 1.0, 3.0, 2.0, 2.0, 3.0, 5.0];
+//! let block = Block::new(MatRef::from_row_major_slice(&x, 4, 2));
+//! moments.push(&block.class(&[0, 0, 1, 1]).class(&[0, 1, 0, 1]))?;
+//! assert_eq!(moments.covariances()?.mean, [1.5, 2.75]);
+//! # Ok::<(), sarl::Error>(())
+//! ```
+
+mod block;
+mod covariances;
+mod file;
+mod lane;
+mod layout;
+mod sums;
+#[cfg(test)]
+mod tests;
+
+pub use block::{Block, Element, LabelBlock, NO_CLASS};
+pub use covariances::{Covariances, InputCovariances, LabelCovariances};
+pub use layout::{Label, LabelKind, Layout, Role};
+
+pub(crate) use block::check_finite;
+pub(crate) use covariances::constant;
+
+use faer::Par;
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use crate::{Error, Result, tolerance};
+use lane::{Lane, Plan};
+use sums::Sums;
+
+/// How the products of features are formed; sums are always in double precision.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Precision {
+    /// In double precision, whatever the blocks hold.
+    #[default]
+    Double,
+    /// In single precision within chunks of 1024 rows: twice as fast, for embeddings that are
+    /// single precision anyway. Directions below 1e-5 of a feature's variance are then noise and
+    /// are dropped.
+    Single,
+}
+
+/// How moments are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MomentsOptions {
+    /// Folds kept apart for held-out losses; 1 for none.
+    pub folds: usize,
+    /// Decides which row goes to which fold.
+    pub seed: u64,
+    /// How products are formed.
+    pub precision: Precision,
+}
+
+impl Default for MomentsOptions {
+    fn default() -> Self {
+        MomentsOptions { folds: 5, seed: 0, precision: Precision::Double }
+    }
+}
+
+/// Beyond this, workers share one scatter per fold instead of having their own.
+const LANES_BYTES: usize = 512 << 20;
+/// Rows whose mean is the shift.
+const SHIFT_ROWS: usize = 1024;
+/// Blocks with fewer rows per worker than this are left to fewer workers.
+const LANE_ROWS: usize = 512;
+/// More folds than this are refused.
+const MOST_FOLDS: usize = 1000;
+
+/// The accumulator of second moments; see the [module](self).
+#[derive(Clone, Debug)]
+pub struct Moments {
+    layout: Layout,
+    options: MomentsOptions,
+    pairs: Vec<(usize, usize)>,
+    /// Empty until the first row.
+    shift: Vec<f64>,
+    seen: u64,
+    lanes: Vec<Lane>,
+}
+
+impl Moments {
+    /// No rows yet.
+    pub fn new(layout: Layout, options: MomentsOptions) -> Result<Self> {
+        layout.check()?;
+        if options.folds == 0 || options.folds > MOST_FOLDS {
+            let (name, value) = ("folds", options.folds as f64);
+            return Err(Error::Argument { name, value, expected: "expected 1 to 1000" });
+        }
+        let pairs = layout.pairs();
+        Ok(Moments { layout, options, pairs, shift: Vec::new(), seen: 0, lanes: Vec::new() })
+    }
+
+    /// What the columns are.
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// How the moments are kept.
+    pub fn options(&self) -> MomentsOptions {
+        self.options
+    }
+
+    /// Rows pushed so far, those of weight zero included.
+    pub fn rows(&self) -> u64 {
+        self.seen
+    }
+
+    /// Adds the rows of a block. A block that is refused leaves the moments as they were.
+    pub fn push<T: Element>(&mut self, block: &Block<'_, T>) -> Result<()> {
+        block.check(&self.layout, self.seen)?;
+        if block.rows() == 0 {
+            return Ok(());
+        }
+        if self.shift.is_empty() {
+            self.shift = first_means(block);
+        }
+        let workers = self.workers();
+        while self.lanes.len() < workers {
+            self.lanes.push(Lane::new(&self.layout, self.options.folds, self.options.precision));
+        }
+        let used = workers.min(block.rows().div_ceil(LANE_ROWS));
+        let per_lane = block.rows().div_ceil(used);
+        let folds = self.options.folds as u64;
+        let seed = self.options.seed;
+        let plan = Plan {
+            shift: &self.shift,
+            pairs: &self.pairs,
+            fold_of: &move |row| fold_of(row, folds, seed),
+            first: self.seen,
+            par: if used == 1 { Par::rayon(0) } else { Par::Seq },
+        };
+        self.lanes[..used].par_iter_mut().enumerate().for_each(|(i, lane)| {
+            let start = (i * per_lane).min(block.rows());
+            let end = (start + per_lane).min(block.rows());
+            lane.push(block, (start, end), &plan);
+        });
+        self.seen += block.rows() as u64;
+        Ok(())
+    }
+
+    /// As many workers with sums of their own as there are threads and memory is reasonable.
+    fn workers(&self) -> usize {
+        let columns = self.layout.columns();
+        let bytes = (columns * columns * 8 * self.options.folds).max(1);
+        rayon::current_num_threads().min(LANES_BYTES / bytes).max(1)
+    }
+
+    /// Adds another accumulator's rows, fold by fold, exactly.
+    pub fn merge(&mut self, other: &Moments) -> Result<()> {
+        if self.layout != other.layout {
+            return Err(Error::Merge("their columns differ".into()));
+        }
+        if self.options != other.options {
+            return Err(Error::Merge("their folds, seeds or precisions differ".into()));
+        }
+        if other.shift.is_empty() {
+            return Ok(());
+        }
+        if self.shift.is_empty() {
+            *self = other.clone();
+            return Ok(());
+        }
+        let step: Vec<f64> = other.shift.iter().zip(&self.shift).map(|(o, s)| o - s).collect();
+        for fold in 0..self.options.folds {
+            let mut sums = other.fold(fold);
+            sums.recentre(&step);
+            self.lanes[0].folds[fold].add(&sums);
+        }
+        self.seen += other.seen;
+        Ok(())
+    }
+
+    /// Means and covariances of all rows.
+    pub fn covariances(&self) -> Result<Covariances> {
+        let all = self.total(|_| true);
+        if all.rows < 2 {
+            return Err(Error::TooFewRows { rows: all.rows });
+        }
+        let all = self.assemble(&all)?;
+        all.check_informative(&self.layout)?;
+        Ok(all)
+    }
+
+    /// For each fold, the covariances of the other folds (to train on) and of the fold itself
+    /// (to test on).
+    pub fn splits(&self) -> Result<Vec<(Covariances, Covariances)>> {
+        if self.options.folds < 2 {
+            return Err(Error::Folds("the moments were accumulated in one".into()));
+        }
+        let split = |fold: usize| {
+            let test = self.fold(fold);
+            if test.rows < 2 {
+                let found = format!("fold {fold} has {}", test.rows);
+                return Err(Error::Folds(found));
+            }
+            let train = self.assemble(&self.total(|other| other != fold))?;
+            train.check_informative(&self.layout)?;
+            Ok((train, self.assemble(&test)?))
+        };
+        (0..self.options.folds).map(split).collect()
+    }
+
+    fn assemble(&self, sums: &Sums) -> Result<Covariances> {
+        let rank = match self.options.precision {
+            Precision::Double => tolerance::RANK,
+            Precision::Single => tolerance::RANK_SINGLE,
+        };
+        Covariances::assemble(&self.layout, sums, &self.shift, rank)
+    }
+
+    /// One fold over all lanes.
+    fn fold(&self, fold: usize) -> Sums {
+        self.add_up(std::iter::once(fold))
+    }
+
+    fn total(&self, take: impl Fn(usize) -> bool) -> Sums {
+        self.add_up((0..self.options.folds).filter(|&f| take(f)))
+    }
+
+    fn add_up(&self, folds: impl Iterator<Item = usize>) -> Sums {
+        let mut sums = Sums::new(&self.layout);
+        for fold in folds {
+            for lane in &self.lanes {
+                sums.add(&lane.folds[fold]);
+            }
+        }
+        sums
+    }
+}
+
+/// The shift: means of the first rows. Any value would do; these keep the sums small.
+fn first_means<T: Element>(block: &Block<'_, T>) -> Vec<f64> {
+    let rows = block.rows().min(SHIFT_ROWS);
+    let mean = |value: &dyn Fn(usize) -> f64| (0..rows).map(value).sum::<f64>() / rows as f64;
+    let mut shift: Vec<f64> =
+        (0..block.dense.ncols()).map(|j| mean(&|i| block.dense[(i, j)].into())).collect();
+    for values in block.numbers() {
+        shift.extend((0..values.ncols()).map(|j| mean(&|i| values[(i, j)])));
+    }
+    shift
+}
+
+/// Balanced folds that do not depend on how rows come in blocks: of every K rows in a row each
+/// goes to another fold, rotated by a hash so that periodic data does not fall into step.
+fn fold_of(row: u64, folds: u64, seed: u64) -> usize {
+    if folds == 1 {
+        return 0;
+    }
+    ((row % folds + splitmix(seed ^ (row / folds)) % folds) % folds) as usize
+}
+
+/// The finaliser of SplitMix64 (Steele, Lea, Flood 2014).
+fn splitmix(value: u64) -> u64 {
+    let z = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}

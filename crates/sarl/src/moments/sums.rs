@@ -1,0 +1,177 @@
+//! The running sums of one fold.
+//!
+//! With a shift `c` that is the same for all folds of an accumulator, and `u = x − c` over the
+//! numeric columns (dense features, kept inputs, numeric labels):
+//!
+//! ```text
+//! sum = Σ w u        scatter = Σ w u uᵀ        table_g[·, k] = Σ_{row in class k} w u
+//! count_g[k] = Σ_{class k} w                   pair_gh[k, l] = Σ_{class k of g, l of h} w
+//! ```
+//!
+//! Sums about one shift add. The shift is the mean of the first rows, so the final
+//! `scatter/W − δδᵀ` cancels nothing that matters: `δ²` exceeds the variance by at most the
+//! ratio of all rows to those first ones.
+
+use faer::{Mat, MatRef};
+
+use super::layout::Layout;
+
+/// Rows of storage for `rows` rows of doubles: an odd number of cache lines, because a stride of
+/// a power of two makes the columns of a product compete for the same cache sets.
+pub(crate) fn padded(rows: usize, lane: usize) -> usize {
+    let lines = rows.div_ceil(lane);
+    (lines + 1 - lines % 2) * lane
+}
+
+/// See the module.
+#[derive(Clone, Debug)]
+pub(crate) struct Sums {
+    pub(crate) rows: u64,
+    pub(crate) weight: f64,
+    /// Only kept where no class label gives it away.
+    sum: Option<Vec<f64>>,
+    columns: usize,
+    coded: usize,
+    /// Lower triangle, in a padded matrix.
+    scatter: Mat<f64>,
+    pub(crate) tables: Vec<Mat<f64>>,
+    pub(crate) counts: Vec<Vec<f64>>,
+    pub(crate) pairs: Vec<Mat<f64>>,
+}
+
+impl Sums {
+    pub(crate) fn new(layout: &Layout) -> Self {
+        let columns = layout.columns();
+        let groups = layout.groups();
+        let coded = layout.codes.len();
+        Sums {
+            rows: 0,
+            weight: 0.0,
+            sum: (groups.len() == coded).then(|| vec![0.0; columns]),
+            columns,
+            coded,
+            scatter: Mat::zeros(padded(columns, 8), columns),
+            tables: groups.iter().map(|&g| Mat::zeros(columns, g)).collect(),
+            counts: groups.iter().map(|&g| vec![0.0; g]).collect(),
+            pairs: layout.pairs().iter().map(|&(a, b)| Mat::zeros(groups[a], groups[b])).collect(),
+        }
+    }
+
+    pub(crate) fn scatter(&self) -> MatRef<'_, f64> {
+        self.scatter.as_ref().subrows(0, self.columns)
+    }
+
+    pub(crate) fn scatter_mut(&mut self) -> faer::MatMut<'_, f64> {
+        self.scatter.as_mut().subrows_mut(0, self.columns)
+    }
+
+    /// `Σ w u`: each row is in exactly one class of the first class label, so that table's
+    /// columns add up to it.
+    pub(crate) fn sum(&self) -> Vec<f64> {
+        match &self.sum {
+            Some(sum) => sum.clone(),
+            None => {
+                let table = &self.tables[self.coded];
+                let mut sum = vec![0.0; self.columns];
+                for k in 0..table.ncols() {
+                    add(&mut sum, table.col_as_slice(k));
+                }
+                sum
+            }
+        }
+    }
+
+    /// Everything but the scatter for one row: `u` scaled by `root`, the root of the weight.
+    #[inline(always)]
+    pub(crate) fn count_row<C: Copy + Into<f64>>(
+        &mut self,
+        scaled: &[C],
+        root: f64,
+        groups: &[&[u32]],
+        pairs: &[(usize, usize)],
+        i: usize,
+    ) {
+        let weight = root * root;
+        self.rows += 1;
+        self.weight += weight;
+        if let Some(sum) = &mut self.sum {
+            add_scaled(sum, scaled, root);
+        }
+        for (g, codes) in groups.iter().enumerate() {
+            let class = codes[i] as usize;
+            if let Some(count) = self.counts[g].get_mut(class) {
+                *count += weight;
+                add_scaled(self.tables[g].col_as_slice_mut(class), scaled, root);
+            }
+        }
+        for (pair, &(a, b)) in self.pairs.iter_mut().zip(pairs) {
+            let (k, l) = (groups[a][i] as usize, groups[b][i] as usize);
+            if k < pair.nrows() && l < pair.ncols() {
+                pair[(k, l)] += weight;
+            }
+        }
+    }
+
+    /// Adds sums about the same shift.
+    pub(crate) fn add(&mut self, other: &Sums) {
+        self.rows += other.rows;
+        self.weight += other.weight;
+        if let (Some(sum), Some(more)) = (&mut self.sum, &other.sum) {
+            add(sum, more);
+        }
+        for j in 0..self.columns {
+            add(&mut self.scatter.col_as_slice_mut(j)[j..], &other.scatter.col_as_slice(j)[j..]);
+        }
+        for (table, more) in self.tables.iter_mut().zip(&other.tables) {
+            *table += more;
+        }
+        for (count, more) in self.counts.iter_mut().zip(&other.counts) {
+            add(count, more);
+        }
+        for (pair, more) in self.pairs.iter_mut().zip(&other.pairs) {
+            *pair += more;
+        }
+    }
+
+    /// Moves the shift by `−e`: `u` becomes `u + e`.
+    pub(crate) fn recentre(&mut self, e: &[f64]) {
+        let (sum, weight) = (self.sum(), self.weight);
+        for j in 0..self.columns {
+            let column = self.scatter.col_as_slice_mut(j);
+            for i in j..self.columns {
+                column[i] += sum[i] * e[j] + e[i] * sum[j] + weight * e[i] * e[j];
+            }
+        }
+        for (table, counts) in self.tables.iter_mut().zip(&self.counts) {
+            for (k, &count) in counts.iter().enumerate() {
+                add_scaled(table.col_as_slice_mut(k), e, count);
+            }
+        }
+        if let Some(sum) = &mut self.sum {
+            add_scaled(sum, e, weight);
+        }
+    }
+
+    /// The parts that a file stores, and [`Sums::restore`] their inverse.
+    pub(crate) fn explicit_sum(&self) -> Option<&[f64]> {
+        self.sum.as_deref()
+    }
+
+    pub(crate) fn restore(&mut self, scatter: MatRef<'_, f64>, sum: Option<Vec<f64>>) {
+        self.scatter_mut().copy_from(scatter);
+        self.sum = sum;
+    }
+}
+
+fn add(to: &mut [f64], from: &[f64]) {
+    for (t, f) in to.iter_mut().zip(from) {
+        *t += f;
+    }
+}
+
+#[inline(always)]
+fn add_scaled<C: Copy + Into<f64>>(to: &mut [f64], from: &[C], scale: f64) {
+    for (t, &f) in to.iter_mut().zip(from) {
+        *t += scale * f.into();
+    }
+}

@@ -1,0 +1,212 @@
+//! The trade-off itself, in t dimensions: two positive semidefinite matrices and Theorem 3.
+//!
+//! ```text
+//! Ky = QᵀWᵀCy    Ay = Ky Kyᵀ        Ks = QᵀWᵀCs    As = Ks Ksᵀ        B(λ) = λ As − (1−λ) Ay
+//! ```
+//!
+//! An orthonormal `G` explains `tr GᵀAyG` of the target's variance and `tr GᵀAsG` of the
+//! sensitive attribute's. The optimum at λ is spanned by the eigenvectors of `B(λ)` with negative
+//! eigenvalues, smallest first (Theorem 3). No direction is in the null space of both matrices.
+
+use std::sync::OnceLock;
+
+use faer::{Mat, MatRef};
+
+use super::linalg::{beside, congruence, eigh, gram, pick_columns, span, squares};
+use crate::{Error, Result, tolerance};
+
+/// One label side of the problem.
+#[derive(Clone, Debug)]
+pub(crate) struct Half {
+    /// `K`, t × label columns.
+    pub(crate) cross: Mat<f64>,
+    /// `A = K Kᵀ`, t × t.
+    pub(crate) a: Mat<f64>,
+    /// The variance of each label column.
+    pub(crate) variance: Vec<f64>,
+    /// Orthogonal, t × t; its first `rank` columns span `K`.
+    frame: Mat<f64>,
+    pub(crate) rank: usize,
+}
+
+impl Half {
+    fn new(cross: Mat<f64>, variance: Vec<f64>) -> Self {
+        let (frame, rank) = span(correlations(cross.as_ref(), &variance).as_ref(), SPAN, true);
+        let a = gram(cross.as_ref());
+        Half { cross, a, variance, frame, rank }
+    }
+
+    /// `tr Cov(label)`: the loss without any encoder.
+    pub(crate) fn total(&self) -> f64 {
+        self.variance.iter().sum()
+    }
+
+    /// `tr GᵀAG`.
+    pub(crate) fn explained(&self, g: MatRef<'_, f64>) -> f64 {
+        squares((g.transpose() * &self.cross).as_ref())
+    }
+
+    pub(crate) fn range(&self) -> MatRef<'_, f64> {
+        self.frame.as_ref().subcols(0, self.rank)
+    }
+
+    pub(crate) fn null(&self) -> MatRef<'_, f64> {
+        let t = self.frame.ncols();
+        self.frame.as_ref().subcols(self.rank, t - self.rank)
+    }
+}
+
+const SPAN: f64 = tolerance::SPAN;
+
+/// Columns divided by their label's standard deviation: multiple correlations, free of units.
+pub(crate) fn correlations(cross: MatRef<'_, f64>, variance: &[f64]) -> Mat<f64> {
+    let scale: Vec<f64> =
+        variance.iter().map(|&v| if v > 0.0 { 1.0 / v.sqrt() } else { 0.0 }).collect();
+    Mat::from_fn(cross.nrows(), cross.ncols(), |i, j| cross[(i, j)] * scale[j])
+}
+
+/// See the module.
+#[derive(Clone, Debug)]
+pub(crate) struct Problem {
+    pub(crate) target: Half,
+    pub(crate) sensitive: Half,
+    crossings: OnceLock<Vec<f64>>,
+}
+
+impl Problem {
+    pub(crate) fn new(
+        (ky, vy): (Mat<f64>, Vec<f64>),
+        (ks, vs): (Mat<f64>, Vec<f64>),
+    ) -> Result<Self> {
+        if ky.nrows() != ks.nrows() {
+            return Err(Error::shape("rows of the reduced problem", ks.nrows(), ky.nrows()));
+        }
+        Ok(Problem {
+            target: Half::new(ky, vy),
+            sensitive: Half::new(ks, vs),
+            crossings: OnceLock::new(),
+        })
+    }
+
+    /// t.
+    pub(crate) fn size(&self) -> usize {
+        self.target.a.nrows()
+    }
+
+    /// `B(λ)`.
+    pub(crate) fn b(&self, lambda: f64) -> Mat<f64> {
+        let (ay, a_s) = (&self.target.a, &self.sensitive.a);
+        Mat::from_fn(self.size(), self.size(), |i, j| {
+            lambda * a_s[(i, j)] - (1.0 - lambda) * ay[(i, j)]
+        })
+    }
+
+    /// For each of the t dimensions the λ at which its eigenvalue of `B` turns positive, in
+    /// ascending order: 0 where only the sensitive attribute gains, 1 where only the target does.
+    ///
+    /// `B(λ) v = 0` means `Ay v = λ (Ay + As) v`. With the singular value decomposition
+    /// `[Ky Ks] = U S Vᵀ` the pencil becomes `V_yᵀV_y` over the rows of `V` that belong to the
+    /// target: λ is a squared cosine, `1 − λ` the squared sine. Both sides are scaled to unit
+    /// variance first, which maps the odds `λ/(1−λ)` by the ratio of the variances.
+    pub(crate) fn crossings(&self) -> Result<&[f64]> {
+        if let Some(found) = self.crossings.get() {
+            return Ok(found);
+        }
+        let found = self.find_crossings()?;
+        Ok(self.crossings.get_or_init(|| found))
+    }
+
+    fn find_crossings(&self) -> Result<Vec<f64>> {
+        let t = self.size();
+        let (y, s) = (&self.target, &self.sensitive);
+        let (ty, ts) = (y.total(), s.total());
+        let unit = |half: &Half, total: f64| half.cross.as_ref() * faer::Scale(1.0 / total.sqrt());
+        let both = beside(unit(y, ty).as_ref(), unit(s, ts).as_ref());
+        let failed = |_| Error::NoConvergence { what: "singular value decomposition" };
+        let svd = both.thin_svd().map_err(failed)?;
+        let p = y.cross.ncols();
+        let (vy, vs) = svd.V().split_at_row(p);
+        let mut cosines = vy.singular_values().map_err(failed)?;
+        let mut sines = vs.singular_values().map_err(failed)?;
+        cosines.resize(t, 0.0);
+        sines.resize(t, 0.0);
+        // Cosines descend while the sines that belong to them ascend.
+        let (surely_one, surely_zero) = (t - s.rank, t - y.rank);
+        let mut found: Vec<f64> = (0..t)
+            .map(|i| {
+                if i < surely_one {
+                    return 1.0;
+                }
+                if i >= t - surely_zero {
+                    return 0.0;
+                }
+                let (cosine, sine) = (cosines[i], sines[t - 1 - i]);
+                let (a, b) = (cosine * cosine * ty, sine * sine * ts);
+                a / (a + b)
+            })
+            .collect();
+        found.reverse();
+        Ok(found)
+    }
+
+    /// The number of negative eigenvalues of `B(λ)`.
+    pub(crate) fn dimension(&self, lambda: f64) -> Result<usize> {
+        if lambda <= tolerance::LIMIT {
+            return Ok(self.target.rank);
+        }
+        if lambda >= 1.0 - tolerance::LIMIT {
+            return Ok(self.size() - self.sensitive.rank);
+        }
+        Ok(self.crossings()?.iter().filter(|&&c| c > lambda).count())
+    }
+
+    /// Theorem 3, with both ends as limits: an orthonormal t × dim matrix.
+    pub(crate) fn subspace(&self, lambda: f64, cap: usize) -> Result<Mat<f64>> {
+        if lambda <= tolerance::LIMIT {
+            return self.at_zero(cap);
+        }
+        if lambda >= 1.0 - tolerance::LIMIT {
+            return self.at_one(cap);
+        }
+        let keep = self.dimension(lambda)?.min(cap);
+        let (_, vectors) = eigh(self.b(lambda).as_ref())?;
+        Ok(vectors.subcols(0, keep).to_owned())
+    }
+
+    /// λ → 0: the range of `Ay`, or what of it matters most, leaking least among equals.
+    fn at_zero(&self, cap: usize) -> Result<Mat<f64>> {
+        let v = self.target.range();
+        let keep = v.ncols().min(cap);
+        top(v, &self.target.a, &self.sensitive.a, keep)
+    }
+
+    /// λ → 1: the null space of `As`; inside it every direction helps the target, most first.
+    fn at_one(&self, cap: usize) -> Result<Mat<f64>> {
+        let n = self.sensitive.null();
+        let keep = n.ncols().min(cap);
+        top(n, &self.target.a, &self.sensitive.a, keep)
+    }
+}
+
+/// The `keep` directions within the span of `frame` that explain most of `gain`; where that is a
+/// tie between what is kept and what is not, the ones with least `loss`.
+fn top(frame: MatRef<'_, f64>, gain: &Mat<f64>, loss: &Mat<f64>, keep: usize) -> Result<Mat<f64>> {
+    let (values, vectors) = eigh(congruence(frame, gain.as_ref()).as_ref())?;
+    let size = values.len();
+    let descending: Vec<usize> = (0..size).rev().collect();
+    let all = frame * pick_columns(vectors.as_ref(), &descending);
+    let value = |i: usize| values[size - 1 - i];
+    if keep == 0 || keep == size {
+        return Ok(all.subcols(0, keep).to_owned());
+    }
+    let near = |i: &usize| (value(*i) - value(keep)).abs() <= tolerance::TIE * value(0);
+    let first = (0..keep).find(near).unwrap_or(keep);
+    let after = (keep..size).take_while(near).last().map_or(keep, |i| i + 1);
+    if first == keep {
+        return Ok(all.subcols(0, keep).to_owned());
+    }
+    let tied = all.subcols(first, after - first);
+    let (_, least) = eigh(congruence(tied, loss.as_ref()).as_ref())?;
+    let chosen = tied * least.subcols(0, keep - first);
+    Ok(beside(all.subcols(0, first), chosen.as_ref()))
+}

@@ -1,0 +1,85 @@
+//! `W` with `Wᵀ C W = I` on the numerical range of `C`, by pivoted Cholesky.
+//!
+//! `C` is scaled to a correlation matrix first, so that neither the basis nor its size depends on
+//! the units of the features: a feature enters when more than
+//! [`RANK`](crate::tolerance::RANK) of *its own* variance is not explained by those before it.
+//! With a ridge, `C + ρI` has full rank and its plain Cholesky factor is used.
+
+use faer::{Mat, MatRef};
+
+use super::linalg::{cholesky, pivoted_cholesky, solve_lower, solve_lower_transposed};
+use crate::moments::{Covariances, constant};
+use crate::{Error, Result};
+
+/// `W = Sᵀ L⁻ᵀ`, with `S` picking and scaling features.
+pub(crate) struct Whitening {
+    features: usize,
+    picked: Vec<usize>,
+    /// One over the scale of each picked feature.
+    inverse_scale: Vec<f64>,
+    factor: Mat<f64>,
+}
+
+impl Whitening {
+    pub(crate) fn new(covariances: &Covariances, ridge: f64) -> Result<Self> {
+        let c = covariances.features.as_ref();
+        let varies = |&j: &usize| !constant(c[(j, j)].max(0.0), covariances.mean[j]);
+        let varying: Vec<usize> = (0..c.nrows()).filter(varies).collect();
+        if varying.is_empty() {
+            return Err(Error::NoVariation);
+        }
+        if ridge > 0.0 { Self::ridged(c, ridge) } else { Self::plain(covariances, &varying) }
+    }
+
+    fn ridged(c: MatRef<'_, f64>, ridge: f64) -> Result<Self> {
+        let m = c.nrows();
+        let mut a = c.to_owned();
+        for j in 0..m {
+            a[(j, j)] += ridge;
+        }
+        let factor = cholesky(a.as_ref())?;
+        Ok(Whitening { features: m, picked: (0..m).collect(), inverse_scale: vec![1.0; m], factor })
+    }
+
+    fn plain(covariances: &Covariances, varying: &[usize]) -> Result<Self> {
+        let c = &covariances.features;
+        let inverse: Vec<f64> = varying.iter().map(|&j| 1.0 / c[(j, j)].sqrt()).collect();
+        let correlation = Mat::from_fn(varying.len(), varying.len(), |i, j| {
+            if i == j { 1.0 } else { c[(varying[i], varying[j])] * inverse[i] * inverse[j] }
+        });
+        let (order, factor) = pivoted_cholesky(correlation, covariances.rank_tolerance)?;
+        Ok(Whitening {
+            features: c.nrows(),
+            picked: order.iter().map(|&i| varying[i]).collect(),
+            inverse_scale: order.iter().map(|&i| inverse[i]).collect(),
+            factor,
+        })
+    }
+
+    /// k, the dimension of the whitened space.
+    pub(crate) fn basis(&self) -> usize {
+        self.picked.len()
+    }
+
+    /// `Wᵀ a` for features × anything.
+    pub(crate) fn whiten(&self, a: MatRef<'_, f64>) -> Mat<f64> {
+        let mut b = Mat::from_fn(self.basis(), a.ncols(), |i, j| {
+            a[(self.picked[i], j)] * self.inverse_scale[i]
+        });
+        solve_lower(self.factor.as_ref(), b.as_mut());
+        b
+    }
+
+    /// `W g` for basis × anything.
+    pub(crate) fn unwhiten(&self, g: MatRef<'_, f64>) -> Mat<f64> {
+        let mut b = g.to_owned();
+        solve_lower_transposed(self.factor.as_ref(), b.as_mut());
+        let mut w = Mat::zeros(self.features, g.ncols());
+        for j in 0..g.ncols() {
+            for (i, &feature) in self.picked.iter().enumerate() {
+                w[(feature, j)] = b[(i, j)] * self.inverse_scale[i];
+            }
+        }
+        w
+    }
+}
