@@ -1,1 +1,103 @@
-fn main() {}
+//! What a developer types: `cargo xtask test`, `cargo xtask bench`.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+use std::time::Instant;
+
+use anyhow::{Context, Result, bail};
+
+const USAGE: &str = "\
+usage: cargo xtask <task>
+
+  test         fmt, clippy, rustdoc, tests and doctests: what CI runs
+  bench        the benchmarks, with their peers installed into target/venv
+  docs         the API documentation, in target/doc
+";
+
+fn main() -> ExitCode {
+    let task = std::env::args().nth(1);
+    let result = match task.as_deref() {
+        Some("test") => test(),
+        Some("bench") => bench(),
+        Some("docs") => cargo(&["doc", "--release", "--workspace", "--no-deps"]),
+        _ => {
+            eprint!("{USAGE}");
+            return ExitCode::from(2);
+        }
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Every lane in the release profile: dependencies are then built once, for these and for
+/// `cargo run --release`.
+fn test() -> Result<()> {
+    let start = Instant::now();
+    components()?;
+    cargo(&["fmt", "--all", "--check"])?;
+    cargo(&["clippy", "--release", "--workspace", "--all-targets", "--", "-D", "warnings"])?;
+    cargo_with(
+        &["doc", "--release", "--workspace", "--no-deps"],
+        &[("RUSTDOCFLAGS", "-D warnings")],
+    )?;
+    cargo(&["test", "--release", "--workspace"])?;
+    eprintln!("all lanes passed in {:.0} s", start.elapsed().as_secs_f64());
+    Ok(())
+}
+
+/// rustfmt and clippy, where rustup manages them and they are missing.
+fn components() -> Result<()> {
+    for (tool, component) in [("cargo-fmt", "rustfmt"), ("cargo-clippy", "clippy")] {
+        let there = Command::new(tool).arg("--version").output().is_ok_and(|o| o.status.success());
+        if !there {
+            run(Command::new("rustup").args(["component", "add", component]))?;
+        }
+    }
+    Ok(())
+}
+
+fn bench() -> Result<()> {
+    let python = venv(&["numpy"])?;
+    let python = python.to_str().context("the path of target/venv is not text")?;
+    cargo_with(&["bench", "--workspace"], &[("SARL_PYTHON", python)])
+}
+
+/// A virtual environment in `target/venv` with these packages; its Python.
+fn venv(packages: &[&str]) -> Result<PathBuf> {
+    let folder = root().join("target/venv");
+    let python = folder.join("bin/python");
+    if !python.exists() {
+        run(Command::new("python3").args(["-m", "venv"]).arg(&folder))?;
+    }
+    run(Command::new(&python).args(["-m", "pip", "install", "--quiet"]).args(packages))?;
+    Ok(python)
+}
+
+fn root() -> PathBuf {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.parent().unwrap_or(here).to_owned()
+}
+
+fn cargo(arguments: &[&str]) -> Result<()> {
+    cargo_with(arguments, &[])
+}
+
+fn cargo_with(arguments: &[&str], environment: &[(&str, &str)]) -> Result<()> {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    run(command.args(arguments).envs(environment.iter().copied()))
+}
+
+fn run(command: &mut Command) -> Result<()> {
+    command.current_dir(root());
+    eprintln!("\n> {command:?}");
+    let status = command.status().with_context(|| format!("cannot start {command:?}"))?;
+    if !status.success() {
+        bail!("{command:?} failed: {status}");
+    }
+    Ok(())
+}

@@ -1,2 +1,57 @@
-//! x
-fn main() {}
+//! The command `sarl`: arguments → plan → run → print. Results on stdout, the rest on stderr.
+#![allow(missing_docs, reason = "a binary has no callers; modules say what they are for")]
+
+mod args;
+mod commands;
+mod data;
+mod failure;
+mod output;
+mod plot;
+mod progress;
+
+use std::process::ExitCode;
+
+use args::{Cli, Command};
+use clap::Parser;
+use failure::{Exit, Failure, Outcome};
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    silence_readers();
+    progress::listen();
+    match run(&cli) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.report(),
+    }
+}
+
+/// Readers of damaged files may panic inside; that is caught and becomes an error, and the panic's
+/// own message would only confuse.
+fn silence_readers() {
+    let said = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        if std::thread::current().name() != Some(sarl_data::READER_THREAD) {
+            said(panic);
+        }
+    }));
+}
+
+fn run(cli: &Cli) -> Outcome {
+    if let Some(threads) = cli.global.threads {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.into());
+        pool.build_global().map_err(|e| Failure::new(Exit::Machine, e.to_string()))?;
+    }
+    let global = &cli.global;
+    match &cli.command {
+        Command::Demo(options) => commands::demo::run(options, global),
+        Command::Bounds(options) => commands::bounds::run(options, global),
+        Command::Front(options) => commands::front::run(options, global),
+        Command::Fit(options) => commands::fit::run(options, global),
+        Command::Retune(options) => commands::retune::run(options, global),
+        Command::Encode(options) => commands::encode::run(options, global),
+        Command::Info(options) => commands::info::run(options, global),
+        Command::Data(options) => commands::data::run(options, global),
+        Command::Completions(options) => commands::shell::completions(options),
+        Command::Man(options) => commands::shell::man(options),
+    }
+}

@@ -48,7 +48,7 @@ struct Description {
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Map {
-    Linear,
+    Linear { dense: usize, codes: Vec<usize> },
     Landmarks(Kernel),
     RandomFeatures,
 }
@@ -58,7 +58,7 @@ impl Model {
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
         let mut writer = Writer::default();
         let map = match &self.columns {
-            Columns::Linear { .. } => Map::Linear,
+            Columns::Linear { dense, codes } => Map::Linear { dense: *dense, codes: codes.clone() },
             Columns::Kernel { kernel, landmarks } => {
                 writer.matrix("map.landmarks", landmarks.as_ref());
                 Map::Landmarks(*kernel)
@@ -140,9 +140,13 @@ fn write_problem(writer: &mut Writer, prefix: &str, problem: &Problem) {
 }
 
 fn read_columns(reader: &Reader<'_>, description: &Description) -> Result<Columns> {
-    let columns = match description.map {
-        Map::Linear => Columns::Linear { width: description.features },
-        Map::Landmarks(kernel) => {
+    let columns = match &description.map {
+        Map::Linear { dense, codes } => {
+            let total = codes.iter().try_fold(*dense, |sum, &n| sum.checked_add(n));
+            reader.require(total == Some(description.features), "its inputs do not add up")?;
+            Columns::Linear { dense: *dense, codes: codes.clone() }
+        }
+        &Map::Landmarks(kernel) => {
             kernel.check().map_err(|e| reader.problem(format!("the kernel is wrong: {e}")))?;
             Columns::Kernel { kernel, landmarks: reader.any_matrix("map.landmarks")? }
         }

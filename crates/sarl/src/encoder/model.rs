@@ -17,7 +17,7 @@ use rayon::prelude::*;
 use crate::error::Place;
 use crate::features::{Columns, FeatureMap};
 use crate::front::{Certificate, Front, Goal, Method, Point, Solution};
-use crate::moments::{Element, Label, Layout, Role, check_finite};
+use crate::moments::{Block, Element, Label, Layout, NO_CLASS, Role, check_finite};
 use crate::spectral::Reduced;
 use crate::{Error, Result};
 
@@ -98,21 +98,81 @@ impl Encoder {
         if x.ncols() != self.inputs() {
             return Err(Error::shape("input columns", x.ncols(), self.inputs()));
         }
+        self.encode_columns(x, &[])
+    }
+
+    /// z for each row of a block, whose class-coded features are looked up, not multiplied.
+    /// Labels and weights are not looked at.
+    pub fn encode_block<T: Element>(&self, block: &Block<'_, T>) -> Result<Mat<f64>> {
+        let (width, categories): (usize, &[usize]) = match &self.columns {
+            Columns::Linear { dense, codes } => (*dense, codes),
+            columns => (columns.inputs(), &[]),
+        };
+        let found = (block.dense.ncols(), block.codes.len());
+        if found.0 != width {
+            return Err(Error::shape("dense input columns", found.0, width));
+        }
+        if found.1 != categories.len() {
+            return Err(Error::shape("class-coded input columns", found.1, categories.len()));
+        }
+        let mut coded = Vec::with_capacity(categories.len());
+        let mut start = width;
+        for (g, (&codes, &classes)) in block.codes.iter().zip(categories).enumerate() {
+            if codes.len() != block.rows() {
+                return Err(Error::shape("rows of a class-coded input", codes.len(), block.rows()));
+            }
+            let unknown = |c: u32| c as usize >= classes && c != NO_CLASS;
+            if let Some(i) = codes.iter().position(|&c| unknown(c)) {
+                let (what, row, class) = (format!("class-coded input {g}"), i as u64, codes[i]);
+                return Err(Error::Class { what, row, class, classes });
+            }
+            coded.push((start, codes));
+            start += classes;
+        }
+        self.encode_columns(block.dense, &coded)
+    }
+
+    /// `coded` are the first weight row and the codes of each class-coded input.
+    fn encode_columns<T: Element>(
+        &self,
+        x: MatRef<'_, T>,
+        coded: &[(usize, &[u32])],
+    ) -> Result<Mat<f64>> {
         check_finite(x, 0, Place::Feature)?;
         let mut z = Mat::zeros(x.nrows(), self.dim());
         if self.dim() == 0 {
             return Ok(z);
         }
+        let dense = match &self.columns {
+            Columns::Linear { .. } => self.weights.subrows(0, x.ncols()),
+            _ => self.weights.as_ref(),
+        };
         let parts = z.as_mut().par_row_chunks_mut(ROWS);
         parts.enumerate().for_each(|(i, mut part)| {
-            let rows = x.subrows(i * ROWS, part.nrows());
-            let rows = Mat::from_fn(rows.nrows(), rows.ncols(), |i, j| rows[(i, j)].into());
+            let first = i * ROWS;
+            let rows = x.subrows(first, part.nrows());
+            let converted;
+            let rows = match T::as_doubles(rows) {
+                Some(rows) => rows,
+                None => {
+                    let (n, d) = rows.shape();
+                    converted = Mat::from_fn(n, d, |i, j| rows[(i, j)].into());
+                    converted.as_ref()
+                }
+            };
             let mut encoded = match &self.columns {
-                Columns::Linear { .. } => &rows * &self.weights,
-                columns => columns.apply(rows.as_ref()) * &self.weights,
+                Columns::Linear { .. } => rows * dense,
+                columns => columns.apply(rows) * dense,
             };
             for (j, offset) in self.offset.iter().enumerate() {
-                encoded.col_mut(j).iter_mut().for_each(|v| *v -= offset);
+                let weights = self.weights.col_as_slice(j);
+                for (i, v) in encoded.col_mut(j).iter_mut().enumerate() {
+                    let looked_up = coded
+                        .iter()
+                        .filter(|(_, codes)| codes[first + i] != NO_CLASS)
+                        .map(|(start, codes)| weights[start + codes[first + i] as usize]);
+                    *v += looked_up.sum::<f64>() - offset;
+                }
             }
             part.copy_from(&encoded);
         });
@@ -225,6 +285,27 @@ impl Model {
     /// The frozen encoder.
     pub fn encoder(&self) -> Encoder {
         Encoder::new(&self.columns, &self.reduced, &self.subspace)
+    }
+
+    /// The number of inputs.
+    pub fn inputs(&self) -> usize {
+        self.columns.inputs()
+    }
+
+    /// Whether `φ(x) = x`, so that class-coded inputs are looked up.
+    pub fn is_linear(&self) -> bool {
+        matches!(self.columns, Columns::Linear { .. })
+    }
+
+    /// The map in words: `linear`, `rbf kernel, gamma 0.5, 92 landmarks`, …
+    pub fn map_name(&self) -> String {
+        match &self.columns {
+            Columns::Linear { .. } => "linear".into(),
+            Columns::Kernel { kernel, landmarks } => {
+                format!("{kernel}, {} landmarks", landmarks.nrows())
+            }
+            Columns::Fourier { .. } => format!("{} random features", self.columns.outputs()),
+        }
     }
 
     /// The labels that the model knows.

@@ -31,6 +31,18 @@ pub enum Kernel {
     },
 }
 
+impl std::fmt::Display for Kernel {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Kernel::Rbf { gamma } => write!(f, "rbf kernel, gamma {gamma:.6}"),
+            Kernel::Laplacian { gamma } => write!(f, "laplacian kernel, gamma {gamma:.6}"),
+            Kernel::Polynomial { gamma, coef0, degree } => {
+                write!(f, "polynomial kernel of degree {degree}, gamma {gamma:.6}, coef0 {coef0}")
+            }
+        }
+    }
+}
+
 impl Kernel {
     /// Whether the parameters make a positive definite kernel.
     pub fn check(self) -> Result<()> {

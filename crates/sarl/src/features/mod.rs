@@ -38,8 +38,8 @@ use crate::{Error, Result};
 /// The columns that a frozen encoder computes before its one matrix product.
 #[derive(Clone, Debug)]
 pub(crate) enum Columns {
-    /// x itself.
-    Linear { width: usize },
+    /// x itself: dense inputs, then the one-hot columns of class-coded ones.
+    Linear { dense: usize, codes: Vec<usize> },
     /// `k(u_j, x)`, landmarks × inputs.
     Kernel { kernel: Kernel, landmarks: Mat<f64> },
     /// `cos` and `sin` of `ωᵀx`, inputs × frequencies.
@@ -49,7 +49,7 @@ pub(crate) enum Columns {
 impl Columns {
     pub(crate) fn inputs(&self) -> usize {
         match self {
-            Columns::Linear { width } => *width,
+            Columns::Linear { dense, codes } => dense + codes.iter().sum::<usize>(),
             Columns::Kernel { landmarks, .. } => landmarks.ncols(),
             Columns::Fourier { frequencies } => frequencies.nrows(),
         }
@@ -57,7 +57,7 @@ impl Columns {
 
     pub(crate) fn outputs(&self) -> usize {
         match self {
-            Columns::Linear { width } => *width,
+            Columns::Linear { .. } => self.inputs(),
             Columns::Kernel { landmarks, .. } => landmarks.nrows(),
             Columns::Fourier { frequencies } => 2 * frequencies.ncols(),
         }
@@ -100,7 +100,14 @@ const ROWS: usize = 4096;
 impl FeatureMap {
     /// `φ(x) = x` over `width` inputs.
     pub fn linear(width: usize) -> Self {
-        FeatureMap { columns: Columns::Linear { width }, factor: None, residual: 0.0 }
+        Self::coded(width, &[])
+    }
+
+    /// `φ(x) = x` over `dense` inputs and the one-hot columns of class-coded ones, which are never
+    /// formed.
+    pub fn coded(dense: usize, categories: &[usize]) -> Self {
+        let columns = Columns::Linear { dense, codes: categories.to_vec() };
+        FeatureMap { columns, factor: None, residual: 0.0 }
     }
 
     /// Landmarks chosen among the rows of `candidates`: all training data where it fits, a

@@ -40,15 +40,17 @@ impl Bounds {
         let (y, s) = (&problem.target, &problem.sensitive);
         let (ty, ts) = (y.total(), s.total());
         let (useful, blind) = (problem.subspace(0.0, cap)?, problem.subspace(1.0, cap)?);
-        let alpha_min = ts - s.explained(useful.as_ref());
+        // Rounding must not make a loss negative.
+        let left = |total: f64, explained: f64| (total - explained).max(0.0);
+        let alpha_min = left(ts, s.explained(useful.as_ref()));
         let more = cap.saturating_sub(y.rank);
         Ok(Bounds {
-            gamma_min: ty - y.explained(useful.as_ref()),
-            gamma_max: ty - y.explained(blind.as_ref()),
+            gamma_min: left(ty, y.explained(useful.as_ref())),
+            gamma_max: left(ty, y.explained(blind.as_ref())),
             alpha_min,
             alpha_max: ts,
-            alpha_bar_min: alpha_min - largest(&congruence(y.null(), s.a.as_ref()), more)?,
-            alpha_star_min: ts - largest(&s.a, cap)?,
+            alpha_bar_min: left(alpha_min, largest(&congruence(y.null(), s.a.as_ref()), more)?),
+            alpha_star_min: left(ts, largest(&s.a, cap)?),
             target_variance: ty,
         })
     }

@@ -14,15 +14,26 @@ pub const NO_CLASS: u32 = u32::MAX;
 pub trait Element: Copy + Send + Sync + Into<f64> + 'static {
     /// Whether it is neither NaN nor infinite.
     fn finite(self) -> bool;
+
+    /// The matrix itself, where its elements are doubles already.
+    fn as_doubles(x: MatRef<'_, Self>) -> Option<MatRef<'_, f64>>;
 }
 
 impl Element for f64 {
+    fn as_doubles(x: MatRef<'_, Self>) -> Option<MatRef<'_, f64>> {
+        Some(x)
+    }
+
     fn finite(self) -> bool {
         self.is_finite()
     }
 }
 
 impl Element for f32 {
+    fn as_doubles(_: MatRef<'_, Self>) -> Option<MatRef<'_, f64>> {
+        None
+    }
+
     fn finite(self) -> bool {
         self.is_finite()
     }

@@ -191,6 +191,34 @@ impl Moments {
         Ok(())
     }
 
+    /// The mean and the standard deviation of each dense feature; that of a constant is zero.
+    pub fn spreads(&self) -> Result<Vec<(f64, f64)>> {
+        let covariances = self.covariances()?;
+        let spread = |j: usize| {
+            let (mean, variance) = (covariances.mean[j], covariances.features[(j, j)].max(0.0));
+            (mean, if constant(variance, mean) { 0.0 } else { variance.sqrt() })
+        };
+        Ok((0..self.layout.dense).map(spread).collect())
+    }
+
+    /// Makes the moments those of standardised dense features, as if each had been shifted by its
+    /// mean and divided by its standard deviation (a constant only shifted) before it was pushed:
+    /// both are returned. Saves a pass over the data.
+    ///
+    /// More rows must not be pushed afterwards, unless they are standardised in the same way.
+    pub fn standardise(&mut self) -> Result<Vec<(f64, f64)>> {
+        let spreads = self.spreads()?;
+        let mut factors = vec![1.0; self.layout.columns()];
+        for (j, &(mean, deviation)) in spreads.iter().enumerate() {
+            factors[j] = if deviation > 0.0 { 1.0 / deviation } else { 1.0 };
+            self.shift[j] = (self.shift[j] - mean) * factors[j];
+        }
+        for sums in self.lanes.iter_mut().flat_map(|lane| &mut lane.folds) {
+            sums.rescale(&factors);
+        }
+        Ok(spreads)
+    }
+
     /// Means and covariances of all rows.
     pub fn covariances(&self) -> Result<Covariances> {
         let all = self.total(|_| true);

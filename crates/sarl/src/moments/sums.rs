@@ -152,6 +152,24 @@ impl Sums {
         }
     }
 
+    /// Multiplies each numeric column by its factor.
+    pub(crate) fn rescale(&mut self, factors: &[f64]) {
+        for j in 0..self.columns {
+            let column = self.scatter.col_as_slice_mut(j);
+            for i in j..self.columns {
+                column[i] *= factors[i] * factors[j];
+            }
+        }
+        for table in &mut self.tables {
+            for k in 0..table.ncols() {
+                multiply(table.col_as_slice_mut(k), factors);
+            }
+        }
+        if let Some(sum) = &mut self.sum {
+            multiply(sum, factors);
+        }
+    }
+
     /// The parts that a file stores, and [`Sums::restore`] their inverse.
     pub(crate) fn explicit_sum(&self) -> Option<&[f64]> {
         self.sum.as_deref()
@@ -166,6 +184,12 @@ impl Sums {
 fn add(to: &mut [f64], from: &[f64]) {
     for (t, f) in to.iter_mut().zip(from) {
         *t += f;
+    }
+}
+
+fn multiply(values: &mut [f64], factors: &[f64]) {
+    for (v, f) in values.iter_mut().zip(factors) {
+        *v *= f;
     }
 }
 

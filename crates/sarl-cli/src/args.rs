@@ -1,0 +1,369 @@
+//! The command line, as the contract fixes it.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// Encoders that keep one thing and hide another, globally optimal in closed form.
+#[derive(Debug, Parser)]
+#[command(name = "sarl", version, propagate_version = true)]
+#[command(after_help = "Start with `sarl demo`; every command has an example in its --help.")]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Command,
+    #[command(flatten)]
+    pub global: Global,
+}
+
+/// What every command takes.
+#[derive(Clone, Debug, Args)]
+pub struct Global {
+    /// One JSON object on stdout, and nothing else there
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// No progress and no warnings on stderr
+    #[arg(long, short, global = true)]
+    pub quiet: bool,
+    /// Threads to use [default: all]
+    #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub threads: Option<u16>,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    Demo(Demo),
+    Bounds(Bounds),
+    Front(Front),
+    Fit(Fit),
+    Retune(Retune),
+    Encode(Encode),
+    Info(Info),
+    Data(Data),
+    Completions(Completions),
+    Man(Man),
+}
+
+/// The paper's four-Gaussian mixture: fit, compare, no input needed
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Example:\n  sarl demo\n  sarl fit sarl-demo/mixture.csv -t shape -s colour --max-leakage 0.02 -o m.safetensors"
+)]
+pub struct Demo {
+    /// Where to write the sample, the fronts and the models
+    #[arg(long, short, default_value = "sarl-demo", value_name = "DIR")]
+    pub output: PathBuf,
+    /// Seed of the sample
+    #[arg(long, default_value_t = 0)]
+    pub seed: u64,
+}
+
+/// What any encoder could achieve on this data
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  sarl bounds sarl-demo/mixture.csv -t shape -s colour")]
+pub struct Bounds {
+    #[command(flatten)]
+    pub data: DataOptions,
+    #[command(flatten)]
+    pub encoder: EncoderOptions,
+}
+
+/// The whole trade-off between what is kept and what is hidden
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Example:\n  sarl front sarl-demo/mixture.csv -t shape -s colour --csv front.csv"
+)]
+pub struct Front {
+    #[command(flatten)]
+    pub data: DataOptions,
+    #[command(flatten)]
+    pub encoder: EncoderOptions,
+    /// Points from lambda = 0 to lambda = 1
+    #[arg(long, default_value_t = 101, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=1_000_000))]
+    pub points: u32,
+    /// Write the points to this CSV file
+    #[arg(long, value_name = "FILE")]
+    pub csv: Option<PathBuf>,
+}
+
+/// Fit an encoder for a goal and write it, with its certificate
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Example:\n  sarl fit sarl-demo/mixture.csv -t shape -s colour --max-leakage 0.02 -o m.safetensors"
+)]
+pub struct Fit {
+    #[command(flatten)]
+    pub data: DataOptions,
+    #[command(flatten)]
+    pub encoder: EncoderOptions,
+    #[command(flatten)]
+    pub goal: GoalOptions,
+    /// The model file to write
+    #[arg(long, short, value_name = "FILE")]
+    pub output: PathBuf,
+}
+
+/// Another trade-off from the same fit, without the data
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Example:\n  sarl retune sarl-demo/linear.safetensors --min-utility 0.9 -o m2.safetensors"
+)]
+pub struct Retune {
+    /// A model file
+    pub model: PathBuf,
+    #[command(flatten)]
+    pub goal: GoalOptions,
+    /// The model file to write
+    #[arg(long, short, value_name = "FILE")]
+    pub output: PathBuf,
+}
+
+/// Encode rows with a model
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Example:\n  sarl encode sarl-demo/linear.safetensors sarl-demo/mixture.csv --keep shape -o z.csv"
+)]
+pub struct Encode {
+    /// A model file
+    pub model: PathBuf,
+    /// Data files, or folders of them
+    #[arg(required = true)]
+    pub data: Vec<PathBuf>,
+    /// Where to write z: .csv, .parquet, .arrow or .npy; - is stdout, as CSV
+    #[arg(long, short, value_name = "FILE")]
+    pub output: PathBuf,
+    /// Columns to pass through, before those of z
+    #[arg(long, value_name = "COL,…", value_delimiter = ',')]
+    pub keep: Vec<String>,
+    /// What to do with a category that the model does not know
+    #[arg(long, value_enum, default_value_t)]
+    pub unseen: UnseenPolicy,
+}
+
+/// What is in a model file
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  sarl info sarl-demo/linear.safetensors")]
+pub struct Info {
+    /// A model file
+    pub model: PathBuf,
+}
+
+/// Known data sets: where each comes from and where it is kept
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  sarl data list\n  sarl data get adult")]
+pub struct Data {
+    #[command(subcommand)]
+    pub action: DataAction,
+}
+
+/// What to do with the known data sets.
+#[derive(Debug, Subcommand)]
+pub enum DataAction {
+    /// All of them, and which are here
+    List,
+    /// Fetch one from its official source
+    Get {
+        /// Its name
+        name: String,
+    },
+}
+
+/// Completions for a shell, on stdout
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Example:\n  sarl completions bash > ~/.local/share/bash-completion/completions/sarl"
+)]
+pub struct Completions {
+    /// The shell
+    pub shell: clap_complete::Shell,
+}
+
+/// Man pages, one for each command
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  sarl man ./man && man ./man/sarl-fit.1")]
+pub struct Man {
+    /// The folder to write them to
+    pub folder: PathBuf,
+}
+
+/// Which data, and which columns in which roles.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Data")]
+pub struct DataOptions {
+    /// Data files, or folders of them, as one data set: .csv (.gz), .parquet, .arrow, .npz, .npy, .safetensors
+    #[arg(required = true)]
+    pub data: Vec<PathBuf>,
+    /// What to keep; COL:class or COL:number overrides the type, `:features` keeps everything that can be kept [default for matrices: y]
+    #[arg(long, short, value_name = "COL,…", value_delimiter = ',')]
+    pub target: Vec<String>,
+    /// What to hide [default for matrices: s]
+    #[arg(long, short, value_name = "COL,…", value_delimiter = ',')]
+    pub sensitive: Vec<String>,
+    /// What to learn from [default: every other column]; COL:class makes integers categories
+    #[arg(long, value_name = "COL,…", value_delimiter = ',')]
+    pub features: Vec<String>,
+    /// Features whose integers are categories
+    #[arg(long, value_name = "COL,…", value_delimiter = ',')]
+    pub categorical: Vec<String>,
+    /// Columns to leave out
+    #[arg(long, value_name = "COL,…", value_delimiter = ',')]
+    pub drop: Vec<String>,
+    /// Column of row weights
+    #[arg(long, value_name = "COL")]
+    pub weight: Option<String>,
+    /// What to do to numeric features
+    #[arg(long, value_enum, default_value_t)]
+    pub scale: ScalePolicy,
+    /// What to do with missing values
+    #[arg(long, value_enum, default_value_t)]
+    pub missing: MissingPolicy,
+}
+
+/// The kind of encoder.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Encoder")]
+pub struct EncoderOptions {
+    /// Kernel of the encoder
+    #[arg(long, value_enum, default_value_t)]
+    pub kernel: KernelName,
+    /// Kernel width: exp(-G |x-x'|^2), exp(-G |x-x'|_1), (G x.x' + c)^d; auto is the median heuristic
+    #[arg(long, default_value = "auto", value_name = "G|auto", value_parser = number_or_auto)]
+    pub gamma: NumberOrAuto,
+    /// Degree of the polynomial kernel
+    #[arg(long, default_value_t = 3)]
+    pub degree: u32,
+    /// Constant of the polynomial kernel
+    #[arg(long, default_value_t = 1.0)]
+    pub coef0: f64,
+    /// How the kernel is represented
+    #[arg(long, value_enum, default_value_t)]
+    pub approx: Approximation,
+    /// How landmarks are chosen
+    #[arg(long, value_enum, default_value_t)]
+    pub sampling: Sampling,
+    /// Landmarks or random features at most
+    #[arg(long, default_value_t = 1000, value_name = "M", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub landmarks: u32,
+    /// Stop taking landmarks when this share of the kernel's trace is left
+    #[arg(long, default_value_t = 1e-8, value_name = "T")]
+    pub tolerance: f64,
+    /// Ridge added to the covariance; auto chooses by held-out losses
+    #[arg(long, default_value = "0", value_name = "R|auto", value_parser = number_or_auto)]
+    pub ridge: NumberOrAuto,
+    /// Dimensions of z at most [default: as many as help]
+    #[arg(long, value_name = "R", value_parser = clap::value_parser!(u32).range(1..))]
+    pub dim: Option<u32>,
+    /// Folds for held-out losses; 1 for none
+    #[arg(long, default_value_t = 5, value_name = "K", value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub folds: u32,
+    /// Seed of landmarks, random features and folds
+    #[arg(long, default_value_t = 0)]
+    pub seed: u64,
+}
+
+/// Exactly one of these.
+#[derive(Clone, Copy, Debug, Args)]
+#[group(required = true, multiple = false)]
+#[command(next_help_heading = "Goal (exactly one)")]
+pub struct GoalOptions {
+    /// Weight of the adversary, 0 to 1; the ends are limits
+    #[arg(long, value_name = "L")]
+    pub lambda: Option<f64>,
+    /// Least loss of the adversary
+    #[arg(long, value_name = "A")]
+    pub alpha: Option<f64>,
+    /// Most leakage: the share of the sensitive variance that an adversary explains, 0 to 1
+    #[arg(long, value_name = "L")]
+    pub max_leakage: Option<f64>,
+    /// Least utility: the share of the attainable that the target keeps, 0 to 1
+    #[arg(long, value_name = "U")]
+    pub min_utility: Option<f64>,
+}
+
+impl GoalOptions {
+    /// The goal; clap has seen to it that there is one.
+    pub fn goal(self) -> sarl::Goal {
+        use sarl::Goal;
+        let given = self
+            .lambda
+            .map(Goal::Lambda)
+            .or(self.alpha.map(Goal::Alpha))
+            .or(self.max_leakage.map(Goal::Leakage))
+            .or(self.min_utility.map(Goal::Utility));
+        given.unwrap_or(Goal::Lambda(0.5))
+    }
+}
+
+/// A number, or a choice made by looking at the data.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum NumberOrAuto {
+    Number(f64),
+    Auto,
+}
+
+fn number_or_auto(text: &str) -> Result<NumberOrAuto, String> {
+    match text {
+        "auto" => Ok(NumberOrAuto::Auto),
+        _ => match text.parse() {
+            Ok(number) => Ok(NumberOrAuto::Number(number)),
+            Err(_) => Err("expected a number or `auto`".into()),
+        },
+    }
+}
+
+/// Kernels by name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum KernelName {
+    #[default]
+    Linear,
+    Rbf,
+    Polynomial,
+    Laplacian,
+}
+
+/// How a kernel is represented.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Approximation {
+    /// Landmarks (Nyström)
+    #[default]
+    Landmarks,
+    /// Every row a landmark
+    Exact,
+    /// Random Fourier features
+    RandomFeatures,
+}
+
+/// How landmarks are chosen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Sampling {
+    /// Randomly pivoted Cholesky
+    #[default]
+    Adaptive,
+    /// Uniformly at random
+    Uniform,
+}
+
+/// What to do with new categories.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum UnseenPolicy {
+    #[default]
+    Error,
+    Ignore,
+}
+
+/// What to do to numeric features.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum ScalePolicy {
+    None,
+    #[default]
+    Standard,
+}
+
+/// What to do with missing values.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum MissingPolicy {
+    #[default]
+    Error,
+    Drop,
+    Mean,
+}

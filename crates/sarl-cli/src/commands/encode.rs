@@ -1,0 +1,80 @@
+//! `sarl encode`.
+
+use std::path::Path;
+use std::time::Instant;
+
+use sarl_data::{BlockOptions, Labels, Schema, Source, Unseen, Writer};
+use serde_json::json;
+
+use super::fit::SCHEMA;
+use super::retune::load;
+use crate::args::{Encode, Global, UnseenPolicy};
+use crate::data::with_block;
+use crate::failure::{Exit, Failure, Outcome};
+use crate::output;
+use crate::progress::Pass;
+
+pub fn run(options: &Encode, global: &Global) -> Outcome {
+    let start = Instant::now();
+    if global.json && options.output == Path::new("-") {
+        return Err(Failure::usage("--json and -o - both want stdout")
+            .hint("write z to a file, or leave --json out"));
+    }
+    let model = load(&options.model)?;
+    let schema = model.extra.get(SCHEMA).ok_or_else(|| {
+        let message =
+            format!("{}: the model carries no schema of a table", options.model.display());
+        Failure::new(Exit::Data, message).hint("fit it with `sarl fit`")
+    })?;
+    let schema = Schema::from_json(schema)?;
+    let encoder = model.encoder();
+    let source = Source::open(&options.data)?.with_threads(rayon::current_num_threads());
+    let reading = BlockOptions {
+        unseen: match options.unseen {
+            UnseenPolicy::Error => Unseen::Error,
+            UnseenPolicy::Ignore => Unseen::Ignore,
+        },
+        labels: Labels::Skip,
+        keep: options.keep.clone(),
+        ..Default::default()
+    };
+    let names: Vec<String> = (0..encoder.dim()).map(|j| format!("z{j}")).collect();
+    let mut blocks = source.blocks(&schema, &reading)?;
+    let mut writer = Writer::create(&options.output, &names, &options.keep)?;
+    let mut pass = Pass::new("encoding", source.rows_hint().map(|h| h.rows), global.quiet);
+    let mut rows = 0;
+    while let Some(block) = blocks.next() {
+        let block = block?;
+        let z = with_block(&block, model.is_linear(), |b| Ok(encoder.encode_block(b)?))?;
+        let flat: Vec<f64> = (0..z.nrows()).flat_map(|i| z.row(i).iter().copied()).collect();
+        writer.write(&flat, block.rows, block.keep.as_ref())?;
+        rows += block.rows as u64;
+        blocks.recycle(block);
+        pass.check(rows)?;
+    }
+    drop(pass);
+    let dropped = blocks.left_out();
+    writer.finish()?;
+    if dropped > 0 {
+        let message = format!(
+            "{dropped} rows with missing values were left out; use --keep to tell which are there"
+        );
+        output::warn(global, &message);
+    }
+    let seconds = start.elapsed().as_secs_f64();
+    match (global.json, options.output == Path::new("-")) {
+        (true, _) => output::print_json(&json!({
+            "rows": rows,
+            "dropped": dropped,
+            "dim": encoder.dim(),
+            "output": options.output,
+            "seconds": { "total": seconds },
+        })),
+        (false, true) => Ok(()),
+        (false, false) => output::print(&format!(
+            "{rows} rows encoded in {} dimensions, written to {}",
+            encoder.dim(),
+            options.output.display()
+        )),
+    }
+}

@@ -1,0 +1,70 @@
+//! `sarl info`.
+
+use sarl::{HeldOutLosses, LabelKind, Role};
+use sarl_data::Schema;
+use serde_json::json;
+
+use super::fit::{HELDOUT, SCHEMA};
+use super::retune::load;
+use crate::args::{Global, Info};
+use crate::failure::Outcome;
+use crate::output;
+
+pub fn run(options: &Info, global: &Global) -> Outcome {
+    let model = load(&options.model)?;
+    let front = model.front()?;
+    let heldout = model.extra.get(HELDOUT);
+    let heldout: Option<HeldOutLosses> =
+        heldout.and_then(|text| serde_json::from_str(text).ok()).flatten();
+    let schema = model.extra.get(SCHEMA).map(|text| Schema::from_json(text)).transpose()?;
+    if global.json {
+        let certificate = model.certificate();
+        return output::print_json(&json!({
+            "goal": output::goal_json(model.goal()),
+            "point": output::point_json(model.point(), heldout.as_ref()),
+            "dual_bound": certificate.dual_bound,
+            "gap": certificate.gap,
+            "method": model.method(),
+            "map": model.map_name(),
+            "inputs": model.inputs(),
+            "ridge": model.reduced().ridge(),
+            "cap": model.cap(),
+            "labels": model.labels(),
+            "bounds": output::bounds_json(model.reduced(), front.bounds()),
+            "breakpoints": front.breakpoints()?,
+            "schema": schema,
+        }));
+    }
+    let labels = model.labels().iter().map(|label| {
+        let role = match label.role {
+            Role::Target => "keeps",
+            Role::Sensitive => "hides",
+        };
+        let kind = match label.kind {
+            LabelKind::Class { classes } => format!("{classes} classes"),
+            LabelKind::Number { .. } => "a number".into(),
+            LabelKind::Features => "the features themselves".into(),
+        };
+        vec![role.to_owned(), label.name.clone(), kind]
+    });
+    output::print(&format!(
+        "{}: {} over {} inputs, ridge {}",
+        options.model.display(),
+        model.map_name(),
+        model.inputs(),
+        model.reduced().ridge()
+    ))?;
+    output::print(&output::table(&["", "label", "holds"], labels.collect(), |_| false))?;
+    if let Some(schema) = schema {
+        let names: Vec<&str> = schema.features().iter().map(|f| f.name.as_str()).collect();
+        let more = if names.len() > 12 {
+            format!(", … ({} in all)", names.len())
+        } else {
+            String::new()
+        };
+        let shown = names.iter().take(12).copied().collect::<Vec<_>>().join(", ");
+        output::print(&format!("columns: {shown}{more}\n"))?;
+    }
+    output::print(&output::bounds_table(model.reduced(), front.bounds()))?;
+    output::print(&output::solution_text(&model, front.bounds(), heldout.as_ref()))
+}

@@ -1,0 +1,11 @@
+//! One file for each command.
+
+pub mod bounds;
+pub mod data;
+pub mod demo;
+pub mod encode;
+pub mod fit;
+pub mod front;
+pub mod info;
+pub mod retune;
+pub mod shell;

@@ -1,0 +1,44 @@
+//! `sarl retune`.
+
+use std::path::Path;
+use std::time::Instant;
+
+use sarl::Model;
+use serde_json::json;
+
+use super::fit::HELDOUT;
+use crate::args::{Global, Retune};
+use crate::failure::{Exit, Failure, Outcome};
+use crate::output;
+use crate::output::Report;
+
+pub fn run(options: &Retune, global: &Global) -> Outcome {
+    let start = Instant::now();
+    let mut model = load(&options.model)?.retune(options.goal.goal())?;
+    // The held-out losses were those of the other goal.
+    model.extra.remove(HELDOUT);
+    sarl_data::write_file(&options.output, &model.to_bytes()?)?;
+    output::warn_about_solution(&model, None, global)?;
+    let seconds = json!({ "total": start.elapsed().as_secs_f64() });
+    Report { model: &model, heldout: None, seconds, path: &options.output }.print(global)
+}
+
+/// Reads a model file.
+pub fn load(path: &Path) -> Outcome<Model> {
+    let bytes = std::fs::read(path).map_err(|e| {
+        let exit = match e.kind() {
+            std::io::ErrorKind::OutOfMemory => Exit::Machine,
+            _ => Exit::Data,
+        };
+        let reason = match e.kind() {
+            std::io::ErrorKind::NotFound => "no such file".to_owned(),
+            std::io::ErrorKind::IsADirectory => "is a folder, expected a model file".to_owned(),
+            _ => e.to_string(),
+        };
+        Failure::new(exit, format!("{}: {reason}", path.display()))
+    })?;
+    Model::from_bytes(&bytes).map_err(|e| {
+        Failure::new(Exit::Data, format!("{}: {e}", path.display()))
+            .hint("model files are written by `sarl fit` and `sarl retune`")
+    })
+}

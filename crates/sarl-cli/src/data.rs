@@ -1,0 +1,379 @@
+//! From files to moments: the passes over the data that every fitting command makes.
+
+use std::ops::ControlFlow;
+
+use faer::{Mat, MatRef};
+use sarl::{
+    Block, Choice, Criterion, Family, FeatureMap, Kernel, LandmarkOptions, Layout, Moments,
+    MomentsOptions, Reduced, Reservoir, Role, choose_ridge, median_gamma,
+};
+use sarl_data::{
+    BlockOptions, DataBlock, FeatureValues, LabelColumn, LabelValues, MatrixArray, Missing,
+    Request, Scale, Schema, Source, Targets,
+};
+
+use crate::args::{
+    Approximation, DataOptions, EncoderOptions, Global, KernelName, MissingPolicy, NumberOrAuto,
+    Sampling, ScalePolicy,
+};
+use crate::failure::{Exit, Failure, Outcome};
+use crate::progress::{self, Pass};
+
+/// Everything that a fit knows.
+pub struct Fitted {
+    pub schema: Schema,
+    pub layout: Layout,
+    pub map: FeatureMap,
+    pub moments: Moments,
+    pub reduced: Reduced,
+    pub cap: Option<usize>,
+    /// Labels that are features too.
+    pub shared: Vec<String>,
+    /// What else the user should know.
+    pub notes: Vec<String>,
+}
+
+/// Rows kept for choosing landmarks, at least and for each landmark.
+const CANDIDATES: usize = 4000;
+const CANDIDATES_PER_LANDMARK: usize = 10;
+/// More rows than this are too many for the exact kernel method: its memory is their square.
+const EXACT_ROWS: usize = 20_000;
+/// Ridges that `--ridge auto` tries, beside none: shares of the mean variance of a feature.
+const RIDGES: [f64; 7] = [1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0];
+
+/// Reads the data and reduces the problem.
+pub fn fit(data: &DataOptions, encoder: &EncoderOptions, global: &Global) -> Outcome<Fitted> {
+    check_options(encoder)?;
+    let source = Source::open(&data.data)?;
+    let source = source.with_threads(rayon::current_num_threads());
+    let request = request(data, &source)?;
+    let mut notes = Vec::new();
+    let (schema, layout, map, moments) = match encoder.kernel {
+        KernelName::Linear => linear(&source, &request, encoder, global)?,
+        _ => kernel(&source, &request, encoder, global, &mut notes)?,
+    };
+    progress::check()?;
+    let cap = encoder.dim.map(|d| d as usize);
+    let ridge = ridge(encoder, &moments, cap, &mut notes)?;
+    let reduced = Reduced::new(&moments.covariances()?, ridge)?;
+    let labels = request.sensitives.iter().chain(match &request.targets {
+        Targets::Columns(columns) => columns.iter(),
+        Targets::Features => [].iter(),
+    });
+    let is_feature = |name: &String| schema.features().iter().any(|f| f.name == *name);
+    let shared = labels.map(|c| c.name.clone()).filter(is_feature).collect();
+    if schema.dropped_rows() > 0 {
+        notes.push(format!("{} rows with missing values were left out", schema.dropped_rows()));
+    }
+    Ok(Fitted { schema, layout, map, moments, reduced, cap, shared, notes })
+}
+
+type Read = (Schema, Layout, FeatureMap, Moments);
+
+/// A linear encoder needs numeric columns once: their moments are standardised afterwards.
+fn linear(
+    source: &Source,
+    request: &Request,
+    options: &EncoderOptions,
+    global: &Global,
+) -> Outcome<Read> {
+    let mut schema = learn(source, request, global, Schema::learn_deferred)?;
+    let map = FeatureMap::coded(schema.dense_width(), &categories(&schema));
+    let layout = layout(&schema, &map);
+    let rows = Rows { source, schema: &schema, global };
+    let mut moments = match accumulate(&rows, &map, &layout, options) {
+        Ok(moments) => moments,
+        Err(failure) => {
+            // The full pass names the count and the first rows of what is missing.
+            if failure.missing {
+                learn(source, request, global, Schema::learn)?;
+            }
+            return Err(failure);
+        }
+    };
+    if request.missing == Missing::Error {
+        schema.set_spreads(&match request.scale {
+            Scale::Standard => moments.standardise()?,
+            Scale::None => moments.spreads()?,
+        })?;
+    }
+    Ok((schema, layout, map, moments))
+}
+
+fn kernel(
+    source: &Source,
+    request: &Request,
+    options: &EncoderOptions,
+    global: &Global,
+    notes: &mut Vec<String>,
+) -> Outcome<Read> {
+    let schema = learn(source, request, global, Schema::learn)?;
+    let rows = Rows { source, schema: &schema, global };
+    let map = feature_map(&rows, options, notes)?;
+    let layout = layout(&schema, &map);
+    let moments = accumulate(&rows, &map, &layout, options)?;
+    Ok((schema, layout, map, moments))
+}
+
+/// Options whose combination clap cannot judge.
+fn check_options(encoder: &EncoderOptions) -> Outcome {
+    let approximated = encoder.approx != Approximation::Landmarks;
+    if encoder.kernel == KernelName::Linear && approximated {
+        return Err(Failure::usage("--approx needs a --kernel: a linear encoder is exact")
+            .hint("add --kernel rbf, or leave --approx out"));
+    }
+    if !(encoder.tolerance >= 0.0 && encoder.tolerance < 1.0) {
+        let message = format!("--tolerance is {}: expected 0 or more, below 1", encoder.tolerance);
+        return Err(Failure::usage(message));
+    }
+    Ok(())
+}
+
+fn request(data: &DataOptions, source: &Source) -> Outcome<Request> {
+    let named = |given: &[String], array: MatrixArray, option: &str| -> Outcome<Vec<String>> {
+        if !given.is_empty() {
+            return Ok(given.to_vec());
+        }
+        let columns = source.array_columns(array);
+        if columns.is_empty() {
+            let names: Vec<&str> = source.columns().iter().map(|c| c.name.as_str()).collect();
+            let shown = names.iter().take(12).copied().collect::<Vec<_>>().join(", ");
+            let more = if names.len() > 12 { ", …" } else { "" };
+            return Err(Failure::usage(format!("{option} is missing"))
+                .hint(format!("name a column with {option} COL; there are: {shown}{more}")));
+        }
+        Ok(columns)
+    };
+    let targets = named(&data.target, MatrixArray::Y, "--target")?;
+    let sensitives = named(&data.sensitive, MatrixArray::S, "--sensitive")?;
+    let parse = |names: &[String]| names.iter().map(|n| n.parse()).collect::<Result<Vec<_>, _>>();
+    Ok(Request {
+        targets: Targets::parse(&targets)?,
+        sensitives: parse(&sensitives)?,
+        features: match data.features.is_empty() {
+            true => None,
+            false => Some(parse(&data.features)?),
+        },
+        categorical: data.categorical.clone(),
+        drop: data.drop.clone(),
+        weight: data.weight.clone(),
+        scale: match data.scale {
+            ScalePolicy::None => Scale::None,
+            ScalePolicy::Standard => Scale::Standard,
+        },
+        missing: match data.missing {
+            MissingPolicy::Error => Missing::Error,
+            MissingPolicy::Drop => Missing::Drop,
+            MissingPolicy::Mean => Missing::Mean,
+        },
+    })
+}
+
+/// A way of learning a schema.
+type Learn = fn(
+    &Source,
+    &Request,
+    &mut dyn FnMut(sarl_data::Progress) -> ControlFlow<()>,
+) -> sarl_data::Result<Schema>;
+
+fn learn(source: &Source, request: &Request, global: &Global, how: Learn) -> Outcome<Schema> {
+    let total = source.rows_hint().map(|h| h.rows);
+    let mut pass = Pass::new("reading the columns", total, global.quiet);
+    Ok(how(source, request, &mut |p| pass.at(p.rows))?)
+}
+
+/// A data set whose schema is known.
+struct Rows<'a> {
+    source: &'a Source,
+    schema: &'a Schema,
+    global: &'a Global,
+}
+
+impl Rows<'_> {
+    /// Hands every block to `work`.
+    fn each(&self, what: &'static str, mut work: impl FnMut(&DataBlock) -> Outcome) -> Outcome {
+        let mut pass = Pass::new(what, Some(self.schema.rows()), self.global.quiet);
+        let mut rows = 0;
+        let mut blocks = self.source.blocks(self.schema, &BlockOptions::default())?;
+        while let Some(block) = blocks.next() {
+            let block = block?;
+            rows += block.rows as u64;
+            work(&block)?;
+            blocks.recycle(block);
+            pass.check(rows)?;
+        }
+        Ok(())
+    }
+
+    /// A uniform sample of at most `capacity` rows, one-hot columns and all.
+    fn sample(&self, capacity: usize, seed: u64) -> Outcome<Mat<f64>> {
+        let width = self.schema.width();
+        let mut reservoir = Reservoir::new(capacity, width, seed);
+        self.each("sampling rows", |block| {
+            let x = block.densify();
+            reservoir.push(MatRef::from_row_major_slice(&x, block.rows, width))?;
+            Ok(())
+        })?;
+        Ok(reservoir.rows())
+    }
+}
+
+fn feature_map(
+    rows: &Rows<'_>,
+    options: &EncoderOptions,
+    notes: &mut Vec<String>,
+) -> Outcome<FeatureMap> {
+    let family = match options.kernel {
+        KernelName::Linear | KernelName::Rbf => Family::Rbf,
+        KernelName::Laplacian => Family::Laplacian,
+        KernelName::Polynomial => Family::Polynomial,
+    };
+    let landmarks = options.landmarks as usize;
+    let capacity = match options.approx {
+        Approximation::Exact if rows.schema.rows() > EXACT_ROWS as u64 => {
+            let message = format!(
+                "the exact kernel method needs memory for the square of {} rows",
+                rows.schema.rows()
+            );
+            return Err(Failure::new(Exit::Machine, message)
+                .hint(format!("use --approx landmarks, or at most {EXACT_ROWS} rows")));
+        }
+        Approximation::Exact => EXACT_ROWS,
+        _ => CANDIDATES.max(CANDIDATES_PER_LANDMARK * landmarks),
+    };
+    let sample = rows.sample(capacity, options.seed)?;
+    let gamma = match options.gamma {
+        NumberOrAuto::Number(gamma) => gamma,
+        NumberOrAuto::Auto => median_gamma(family, sample.as_ref())?,
+    };
+    let kernel = match family {
+        Family::Rbf => Kernel::Rbf { gamma },
+        Family::Laplacian => Kernel::Laplacian { gamma },
+        Family::Polynomial => {
+            Kernel::Polynomial { gamma, coef0: options.coef0, degree: options.degree }
+        }
+    };
+    let choice = match (options.approx, options.sampling) {
+        (Approximation::RandomFeatures, _) => {
+            let count = landmarks + landmarks % 2;
+            let width = rows.schema.width();
+            return Ok(FeatureMap::random_features(kernel, width, count, options.seed)?);
+        }
+        (Approximation::Exact, _) => Choice::Exact,
+        (Approximation::Landmarks, Sampling::Uniform) => Choice::Uniform,
+        (Approximation::Landmarks, Sampling::Adaptive) => Choice::Adaptive,
+    };
+    let (cap, tolerance, seed) = (landmarks, options.tolerance, options.seed);
+    let landmarks = LandmarkOptions { choice, cap, tolerance, seed };
+    let map = FeatureMap::landmarks(kernel, sample.as_ref(), &landmarks)?;
+    if choice != Choice::Exact && map.residual() > tolerance {
+        notes.push(format!(
+            "{} landmarks leave {:.1e} of the kernel unexplained, more than the tolerance of \
+             {tolerance:.0e}; raise --landmarks or --tolerance",
+            map.outputs(),
+            map.residual()
+        ));
+    }
+    Ok(map)
+}
+
+fn categories(schema: &Schema) -> Vec<usize> {
+    let count = |values: &FeatureValues| match values {
+        FeatureValues::Number { .. } => None,
+        FeatureValues::Category { values, .. } => Some(values.len()),
+    };
+    schema.features().iter().filter_map(|f| count(&f.values)).collect()
+}
+
+/// The layout of the inputs: one-hot columns stay codes for a linear encoder only.
+fn layout(schema: &Schema, map: &FeatureMap) -> Layout {
+    let mut layout = match map.is_linear() {
+        true => Layout::dense(schema.dense_width()).coded(&categories(schema)),
+        false => Layout::dense(schema.width()),
+    };
+    if schema.target_is_features() {
+        layout = layout.keep_features();
+    }
+    let roles = [(Role::Target, schema.targets()), (Role::Sensitive, schema.sensitives())];
+    for (role, labels) in roles {
+        for label in labels {
+            layout = match &label.values {
+                LabelValues::Class { values, .. } => layout.class(&label.name, role, values.len()),
+                LabelValues::Number { .. } => layout.number(&label.name, role, 1),
+            };
+        }
+    }
+    layout
+}
+
+fn accumulate(
+    rows: &Rows<'_>,
+    map: &FeatureMap,
+    layout: &Layout,
+    options: &EncoderOptions,
+) -> Outcome<Moments> {
+    let folds = options.folds as usize;
+    let options = MomentsOptions { folds, seed: options.seed, ..Default::default() };
+    let mut moments = map.moments(layout, options)?;
+    rows.each("accumulating moments", |data| {
+        with_block(data, map.is_linear(), |block| Ok(map.push(&mut moments, block)?))
+    })?;
+    Ok(moments)
+}
+
+/// A block of the reader as the library wants it: with codes, or with one-hot columns.
+pub fn with_block<T>(
+    data: &DataBlock,
+    coded: bool,
+    work: impl FnOnce(&Block<'_, f64>) -> Outcome<T>,
+) -> Outcome<T> {
+    let densified;
+    let dense = if coded {
+        &data.dense
+    } else {
+        densified = data.densify();
+        &densified
+    };
+    let width = dense.len().checked_div(data.rows).unwrap_or(0);
+    let mut block = Block::new(MatRef::from_row_major_slice(dense, data.rows, width));
+    if coded {
+        for column in &data.codes {
+            block = block.coded(&column.codes);
+        }
+    }
+    for label in data.targets.iter().chain(&data.sensitives) {
+        block = match label {
+            LabelColumn::Class { codes, .. } => block.class(codes),
+            LabelColumn::Number(values) => {
+                block.number(MatRef::from_column_major_slice(values, data.rows, 1))
+            }
+        };
+    }
+    if let Some(weights) = &data.weights {
+        block = block.weighted(weights);
+    }
+    work(&block)
+}
+
+fn ridge(
+    options: &EncoderOptions,
+    moments: &Moments,
+    cap: Option<usize>,
+    notes: &mut Vec<String>,
+) -> Outcome<f64> {
+    if let NumberOrAuto::Number(ridge) = options.ridge {
+        return Ok(ridge);
+    }
+    let best = best_ridge(moments, cap)?;
+    notes.push(format!("--ridge auto chose {best:.3e} by held-out losses"));
+    Ok(best)
+}
+
+/// The ridge with the best held-out losses over the front.
+pub fn best_ridge(moments: &Moments, cap: Option<usize>) -> Outcome<f64> {
+    let c = moments.covariances()?.features;
+    let mean = (0..c.nrows()).map(|i| c[(i, i)]).sum::<f64>() / c.nrows() as f64;
+    let tried: Vec<f64> = [0.0].into_iter().chain(RIDGES.map(|r| r * mean)).collect();
+    let scored = choose_ridge(moments, &tried, cap, Criterion::Front)?;
+    Ok(scored.first().map_or(0.0, |c| c.ridge))
+}

@@ -1,0 +1,126 @@
+//! How the command ends: exit codes, and errors as people read them.
+
+use std::process::ExitCode;
+
+use sarl_data::{DataError, ExitClass};
+
+/// The exit codes of the contract.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// The request cannot be met.
+    Unreachable = 1,
+    /// Wrong usage.
+    Usage = 2,
+    /// Bad input data.
+    Data = 3,
+    /// The machine could not.
+    Machine = 4,
+    /// Ctrl-C.
+    Interrupted = 130,
+}
+
+/// An error with its exit code and what to do about it.
+#[derive(Debug)]
+pub struct Failure {
+    pub exit: Exit,
+    pub message: String,
+    pub hint: Option<String>,
+    /// The reader of a pipe has gone: no error at all.
+    pub broken_pipe: bool,
+    /// A cell is missing, and only the first was looked at.
+    pub missing: bool,
+}
+
+/// The result of a command.
+pub type Outcome<T = ()> = Result<T, Failure>;
+
+impl Failure {
+    pub fn new(exit: Exit, message: impl Into<String>) -> Self {
+        Failure { exit, message: message.into(), hint: None, broken_pipe: false, missing: false }
+    }
+
+    pub fn usage(message: impl Into<String>) -> Self {
+        Self::new(Exit::Usage, message)
+    }
+
+    pub fn interrupted() -> Self {
+        Self::new(Exit::Interrupted, "interrupted")
+    }
+
+    pub fn hint(self, hint: impl Into<String>) -> Self {
+        Failure { hint: Some(hint.into()), ..self }
+    }
+
+    /// Says it on stderr and gives the exit code.
+    #[allow(clippy::print_stderr, reason = "this is where errors are said")]
+    pub fn report(&self) -> ExitCode {
+        if self.broken_pipe {
+            return ExitCode::SUCCESS;
+        }
+        eprintln!("error: {}", self.message);
+        if let Some(hint) = &self.hint {
+            eprintln!("hint: {hint}");
+        }
+        ExitCode::from(self.exit as u8)
+    }
+}
+
+impl From<DataError> for Failure {
+    fn from(error: DataError) -> Self {
+        let exit = match (&error, error.exit_class()) {
+            (DataError::Interrupted, _) => Exit::Interrupted,
+            (_, ExitClass::Usage) => Exit::Usage,
+            (_, ExitClass::Data) => Exit::Data,
+            (_, ExitClass::Machine) => Exit::Machine,
+        };
+        Failure {
+            exit,
+            message: error.to_string(),
+            hint: error.hint(),
+            broken_pipe: error.is_broken_pipe(),
+            missing: matches!(error, DataError::MissingCell { .. }),
+        }
+    }
+}
+
+impl From<sarl::Error> for Failure {
+    fn from(error: sarl::Error) -> Self {
+        use sarl::Error;
+        let (exit, hint) = match &error {
+            Error::Unreachable { goal: "alpha", .. } => {
+                (Exit::Unreachable, Some("an alpha of the upper end hides everything"))
+            }
+            Error::Unreachable { .. } => {
+                (Exit::Unreachable, Some("ask for a value in that range, or a smaller --ridge"))
+            }
+            Error::Argument { .. } | Error::Kernel(_) => (Exit::Usage, None),
+            Error::NoConvergence { .. } => (Exit::Machine, None),
+            Error::ConstantLabel { .. } => {
+                (Exit::Data, Some("choose another label, or data in which it varies"))
+            }
+            Error::NoVariation => (Exit::Data, Some("name other --features")),
+            _ => (Exit::Data, None),
+        };
+        let failure = Failure::new(exit, error.to_string());
+        match hint {
+            Some(hint) => failure.hint(hint),
+            None => failure,
+        }
+    }
+}
+
+impl From<std::io::Error> for Failure {
+    fn from(error: std::io::Error) -> Self {
+        let broken_pipe = error.kind() == std::io::ErrorKind::BrokenPipe;
+        Failure { broken_pipe, ..Self::new(Exit::Machine, error.to_string()) }
+    }
+}
+
+impl From<serde_json::Error> for Failure {
+    fn from(error: serde_json::Error) -> Self {
+        match error.io_error_kind() {
+            Some(kind) => std::io::Error::from(kind).into(),
+            None => Self::new(Exit::Machine, error.to_string()),
+        }
+    }
+}

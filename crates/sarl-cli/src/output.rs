@@ -1,0 +1,346 @@
+//! What the commands say: tables for people, JSON for machines, warnings on stderr.
+
+use std::io::Write;
+use std::path::Path;
+
+use comfy_table::{CellAlignment, LineStyle, Table, TableStyle};
+use sarl::{Certificate, Front, Goal, HeldOut, HeldOutLosses, Method, Model, Point, Reduced};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::args::Global;
+use crate::data::Fitted;
+use crate::failure::Outcome;
+
+/// Prints to stdout; a reader that has gone is noticed, not panicked at.
+pub fn print(text: &str) -> Outcome {
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "{text}")?;
+    Ok(out.flush()?)
+}
+
+/// Prints one JSON object.
+pub fn print_json(value: &impl Serialize) -> Outcome {
+    let mut out = std::io::stdout().lock();
+    serde_json::to_writer_pretty(&mut out, value)?;
+    writeln!(out)?;
+    Ok(out.flush()?)
+}
+
+/// Says something on stderr that the user should know.
+#[allow(clippy::print_stderr, reason = "this is where warnings are said")]
+pub fn warn(global: &Global, message: &str) {
+    if !global.quiet {
+        eprintln!("warning: {message}");
+    }
+}
+
+/// A rule under the header, and nothing else.
+const STYLE: TableStyle = TableStyle::new().header_separator(LineStyle::new('─', '─', '─', '─'));
+
+/// A table with a header; the columns that `figures` says are aligned to the right.
+pub fn table(header: &[&str], rows: Vec<Vec<String>>, figures: impl Fn(usize) -> bool) -> String {
+    let mut table = Table::new();
+    table.load_style(STYLE).set_header(header.to_vec()).add_rows(rows);
+    for (_, column) in table.column_iter_mut().enumerate().filter(|(i, _)| figures(*i)) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    table.trim_fmt()
+}
+
+/// Eight digits: as many as the mathematics is checked to.
+pub fn figure(value: f64) -> String {
+    format!("{value:.8}")
+}
+
+/// A share as a percentage.
+pub fn percent(share: f64) -> String {
+    // No "-0.00 %" for a share of -1e-17.
+    format!("{:.2} %", 100.0 * share.max(0.0))
+}
+
+fn counts(reduced: &Reduced) -> Value {
+    let (p, q) = reduced.label_columns();
+    json!({
+        "n": reduced.rows(),
+        "features": reduced.features(),
+        "basis": reduced.basis(),
+        "labels": { "target": p, "sensitive": q },
+    })
+}
+
+/// The contract's `bounds` object.
+pub fn bounds_json(reduced: &Reduced, bounds: &sarl::Bounds) -> Value {
+    let mut value = counts(reduced);
+    if let (Value::Object(all), Ok(Value::Object(six))) = (&mut value, serde_json::to_value(bounds))
+    {
+        all.extend(six);
+    }
+    value
+}
+
+/// The bounds for people.
+pub fn bounds_table(reduced: &Reduced, bounds: &sarl::Bounds) -> String {
+    let (p, q) = reduced.label_columns();
+    let heading = format!(
+        "{} rows, {} features, basis {}; {p} target and {q} sensitive label columns\n",
+        reduced.rows(),
+        reduced.features(),
+        reduced.basis()
+    );
+    let row =
+        |name: &str, value: f64, meaning: String| vec![name.to_owned(), figure(value), meaning];
+    let b = bounds;
+    let rows = vec![
+        row("gamma_min", b.gamma_min, "least target loss of any encoder".into()),
+        row(
+            "gamma_max",
+            b.gamma_max,
+            format!(
+                "least target loss without leakage: utility {}",
+                percent(b.utility(b.gamma_max))
+            ),
+        ),
+        row("alpha_max", b.alpha_max, "adversary loss without leakage".into()),
+        row(
+            "alpha_min",
+            b.alpha_min,
+            format!("adversary loss at full utility: leakage {}", percent(b.leakage(b.alpha_min))),
+        ),
+        row("alpha_bar_min", b.alpha_bar_min, "the worst encoder of full utility".into()),
+        row("alpha_star_min", b.alpha_star_min, "the worst encoder of all".into()),
+    ];
+    let shown = table(&["bound", "value", "what it is"], rows, |i| i == 1);
+    format!("{heading}{shown}")
+}
+
+/// The contract's point: training values and, where there are folds, held-out ones.
+pub fn point_json(point: &Point, heldout: Option<&HeldOutLosses>) -> Value {
+    json!({
+        "lambda": point.lambda,
+        "dim": point.dim,
+        "jy": point.losses.jy,
+        "js": point.losses.js,
+        "utility": point.utility,
+        "leakage": point.leakage,
+        "heldout": heldout,
+    })
+}
+
+/// A goal under the name of its option.
+pub fn goal_json(goal: Goal) -> Value {
+    match goal {
+        Goal::Lambda(v) => json!({ "lambda": v }),
+        Goal::Alpha(v) => json!({ "alpha": v }),
+        Goal::Leakage(v) => json!({ "max_leakage": v }),
+        Goal::Utility(v) => json!({ "min_utility": v }),
+    }
+}
+
+fn goal_words(goal: Goal) -> String {
+    match goal {
+        Goal::Lambda(v) => format!("lambda {v}"),
+        Goal::Alpha(v) => format!("an adversary loss of at least {v}"),
+        Goal::Leakage(v) => format!("a leakage of at most {}", percent(v)),
+        Goal::Utility(v) => format!("a utility of at least {}", percent(v)),
+    }
+}
+
+/// What `fit` and `retune` print.
+pub struct Report<'a> {
+    pub model: &'a Model,
+    pub heldout: Option<HeldOutLosses>,
+    pub seconds: Value,
+    pub path: &'a Path,
+}
+
+impl Report<'_> {
+    pub fn print(&self, global: &Global) -> Outcome {
+        if global.json { print_json(&self.json()?) } else { print(&self.text()?) }
+    }
+
+    fn json(&self) -> Outcome<Value> {
+        let (model, point) = (self.model, self.model.point());
+        let Certificate { dual_bound, gap } = *model.certificate();
+        Ok(json!({
+            "goal": goal_json(model.goal()),
+            "lambda": point.lambda,
+            "dim": point.dim,
+            "jy": point.losses.jy,
+            "js": point.losses.js,
+            "utility": point.utility,
+            "leakage": point.leakage,
+            "dual_bound": dual_bound,
+            "gap": gap,
+            "method": model.method(),
+            "bounds": bounds_json(model.reduced(), model.front()?.bounds()),
+            "heldout": self.heldout,
+            "seconds": self.seconds,
+            "model": self.path,
+        }))
+    }
+
+    fn text(&self) -> Outcome<String> {
+        let model = self.model;
+        let front = model.front()?;
+        let text = format!(
+            "{}\n{}\nwritten to {}",
+            bounds_table(model.reduced(), front.bounds()),
+            solution_text(model, front.bounds(), self.heldout.as_ref()),
+            self.path.display()
+        );
+        Ok(text)
+    }
+}
+
+/// The chosen point, training beside held-out, and the certificate in one line.
+pub fn solution_text(
+    model: &Model,
+    bounds: &sarl::Bounds,
+    heldout: Option<&HeldOutLosses>,
+) -> String {
+    let point = model.point();
+    let dims = if point.dim == 1 { "dimension" } else { "dimensions" };
+    let heading = format!(
+        "\n{}: {} {dims}, lambda {:.6}{}",
+        goal_words(model.goal()),
+        point.dim,
+        point.lambda,
+        match model.method() {
+            Method::Spectral => "",
+            Method::Rotated => ", reached by rotation inside a jump of the front",
+            Method::Diluted => ", reached by dilution inside a jump of the front",
+        }
+    );
+    let (jy, js) = (point.losses.jy, point.losses.js);
+    let held = |value: fn(&HeldOutLosses) -> (f64, f64), share: &dyn Fn(f64) -> f64| match heldout {
+        None => vec!["-".to_owned(), "-".to_owned(), "-".to_owned()],
+        Some(h) => {
+            let (mean, sd) = value(h);
+            vec![figure(mean), format!("± {sd:.6}"), percent(share(mean))]
+        }
+    };
+    let row = |name: &str, loss: f64, share: f64, held: Vec<String>| {
+        [vec![name.to_owned(), figure(loss), percent(share)], held].concat()
+    };
+    let rows = vec![
+        row(
+            "target (utility)",
+            jy,
+            point.utility,
+            held(|h| (h.jy, h.jy_sd), &|j| bounds.utility(j)),
+        ),
+        row(
+            "adversary (leakage)",
+            js,
+            point.leakage,
+            held(|h| (h.js, h.js_sd), &|j| bounds.leakage(j)),
+        ),
+    ];
+    let header = ["", "training loss", "share", "held-out loss", "spread", "share"];
+    format!("{heading}\n{}\n{}", table(&header, rows, |i| i > 0), certificate(model))
+}
+
+fn certificate(model: &Model) -> String {
+    let Certificate { dual_bound, gap } = *model.certificate();
+    // Rounding can leave a gap of -1e-17.
+    let gap = match model.reduced().ridge() > 0.0 {
+        false => format!("gap {:.1e}", gap.max(0.0)),
+        true => format!("gap {:.1e}, the price of the ridge on the training rows", gap.max(0.0)),
+    };
+    match model.goal() {
+        Goal::Utility(_) => format!(
+            "certificate: no linear encoder of these features hides more than an adversary loss of \
+             {dual_bound:.8} at this utility; {gap}"
+        ),
+        _ => format!(
+            "certificate: no linear encoder of these features has a target loss below \
+             {dual_bound:.8} at this leakage; {gap}"
+        ),
+    }
+}
+
+/// What the user should know about a fit before trusting it.
+pub fn warn_about(fitted: &Fitted, front: &Front<'_>, global: &Global) {
+    for note in &fitted.notes {
+        warn(global, note);
+    }
+    for name in &fitted.shared {
+        warn(global, &format!("`{name}` is a label and among the features; use --drop {name}"));
+    }
+    let (rows, basis) = (fitted.reduced.rows(), fitted.reduced.basis() as u64);
+    if rows < 5 * basis {
+        warn(
+            global,
+            &format!(
+                "{rows} rows for {basis} directions: training losses flatter; look at the held-out \
+                 ones, and try --ridge auto"
+            ),
+        );
+    }
+    let bounds = front.bounds();
+    if fitted.shared.is_empty() && bounds.alpha_star_min < 1e-6 * bounds.alpha_max {
+        let message = "the features determine the sensitive attribute exactly; is it among them?";
+        warn(global, message);
+    }
+}
+
+/// What the user should know about one encoder.
+pub fn warn_about_solution(
+    model: &Model,
+    heldout: Option<&HeldOutLosses>,
+    global: &Global,
+) -> Outcome {
+    let (point, front) = (model.point(), model.front()?);
+    if point.dim == 0 {
+        warn(
+            global,
+            "the encoder has no dimensions: nothing of the target is left at this leakage",
+        );
+    }
+    if let Goal::Lambda(lambda) = model.goal() {
+        let limit = lambda <= 0.0 || lambda >= 1.0;
+        if !limit && front.at_jump(lambda)? {
+            warn(global, "lambda is at a jump of the front; ask for --max-leakage instead");
+        }
+    }
+    if let Some(held) = heldout {
+        let kept = front.bounds().utility(held.jy);
+        if kept < point.utility - 0.1 {
+            let message = format!(
+                "held-out utility is {}, training utility {}: the encoder fits noise; more rows, \
+                 fewer landmarks or --ridge auto will help",
+                percent(kept),
+                percent(point.utility)
+            );
+            warn(global, &message);
+        }
+        let leak = front.bounds().leakage(held.js);
+        let spread = held.js_sd / front.bounds().alpha_max;
+        if leak > point.leakage + 0.01_f64.max(3.0 * spread) {
+            let message = format!(
+                "held-out leakage is {}, training leakage {}: the encoder hides less than it seems; \
+                 more rows or --ridge auto will help",
+                percent(leak),
+                percent(point.leakage)
+            );
+            warn(global, &message);
+        }
+    }
+    Ok(())
+}
+
+/// Held-out losses where there are folds for them; without, the reason as a warning.
+pub fn heldout(fitted: &Fitted, global: &Global) -> Outcome<Option<HeldOut>> {
+    if fitted.moments.options().folds < 2 {
+        return Ok(None);
+    }
+    match HeldOut::new(&fitted.moments, fitted.reduced.ridge(), fitted.cap) {
+        Ok(heldout) => Ok(Some(heldout)),
+        Err(error @ (sarl::Error::Folds(_) | sarl::Error::ConstantLabel { .. })) => {
+            warn(global, &format!("no held-out losses: {error}"));
+            Ok(None)
+        }
+        Err(error) => Err(error.into()),
+    }
+}

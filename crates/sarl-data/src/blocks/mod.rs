@@ -1,0 +1,177 @@
+//! The second pass: blocks of rows as numbers.
+
+mod build;
+mod coded;
+mod dense;
+mod plan;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Sender, channel};
+
+use arrow_array::RecordBatch;
+
+use crate::ahead::Ahead;
+use crate::error::{DataError, Result};
+use crate::schema::{Schema, UNSEEN};
+use crate::source::Source;
+
+/// Blocks made ahead of the one that is being used.
+const DEPTH: usize = 2;
+/// No block has more rows than this.
+const MOST_ROWS: usize = 1 << 20;
+
+/// What to do with a category that the schema does not know.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Unseen {
+    /// It is an error that names the row and the category.
+    #[default]
+    Error,
+    /// Its code is [`UNSEEN`] and its one-hot columns are all zero. A label with an
+    /// unknown class stays an error.
+    Ignore,
+}
+
+/// Whether the label and weight columns are read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Labels {
+    /// They are, and must be there.
+    #[default]
+    Read,
+    /// They are not, and need not be there.
+    Skip,
+}
+
+/// How to read blocks.
+#[derive(Clone, Debug)]
+pub struct BlockOptions {
+    /// Rows of the files that make one block.
+    pub rows: usize,
+    /// What to do with new categories.
+    pub unseen: Unseen,
+    /// Whether to read labels.
+    pub labels: Labels,
+    /// Columns to hand through as they are.
+    pub keep: Vec<String>,
+}
+
+impl Default for BlockOptions {
+    fn default() -> Self {
+        Self { rows: 8192, unseen: Unseen::default(), labels: Labels::default(), keep: Vec::new() }
+    }
+}
+
+/// Some rows as numbers.
+///
+/// All blocks but the last stand for the same number of rows of the files, whatever
+/// the files' own batches are; rows that are left out make a block shorter.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct DataBlock {
+    /// The row of the data set that comes first, counted from 0 over all files and
+    /// with the rows that are left out.
+    pub first_row: u64,
+    /// The number of rows.
+    pub rows: usize,
+    /// The numeric features, row by row, scaled: `rows` times the schema's
+    /// [`dense_width`](Schema::dense_width).
+    pub dense: Vec<f64>,
+    /// The categorical features.
+    pub codes: Vec<CodeColumn>,
+    /// The targets.
+    pub targets: Vec<LabelColumn>,
+    /// The sensitive columns.
+    pub sensitives: Vec<LabelColumn>,
+    /// The weights, where there is such a column.
+    pub weights: Option<Vec<f64>>,
+    /// The columns handed through, where some were asked for.
+    pub keep: Option<RecordBatch>,
+}
+
+/// A categorical feature: the one-hot row of a code is zero but for a one at its place,
+/// and all zero for [`UNSEEN`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CodeColumn {
+    /// The number of categories.
+    pub categories: usize,
+    /// A code for each row.
+    pub codes: Vec<u32>,
+}
+
+/// A label.
+#[derive(Clone, Debug, PartialEq)]
+pub enum LabelColumn {
+    /// Classes.
+    Class {
+        /// The number of classes.
+        classes: usize,
+        /// A code for each row, less than `classes`.
+        codes: Vec<u32>,
+    },
+    /// Numbers, not scaled.
+    Number(Vec<f64>),
+}
+
+impl DataBlock {
+    /// All features as one matrix, row by row: the dense columns, then the one-hot
+    /// columns, as the schema's [`feature_names`](Schema::feature_names) calls them.
+    pub fn densify(&self) -> Vec<f64> {
+        let dense = self.dense.len().checked_div(self.rows).unwrap_or(0);
+        let width = dense + self.codes.iter().map(|c| c.categories).sum::<usize>();
+        let mut all = vec![0.0; self.rows * width];
+        for (row, to) in all.chunks_exact_mut(width.max(1)).enumerate() {
+            to[..dense].copy_from_slice(&self.dense[row * dense..(row + 1) * dense]);
+            let mut start = dense;
+            for column in &self.codes {
+                let code = column.codes[row];
+                if code != UNSEEN {
+                    to[start + code as usize] = 1.0;
+                }
+                start += column.categories;
+            }
+        }
+        all
+    }
+}
+
+impl Source {
+    /// The blocks of the data set, made on a thread of their own. Columns are found by
+    /// name, in any order.
+    ///
+    /// Reading stops when the iterator is dropped. After an error it ends.
+    pub fn blocks(&self, schema: &Schema, options: &BlockOptions) -> Result<Blocks> {
+        let rows = options.rows.clamp(1, MOST_ROWS);
+        let (recycled, spare) = channel();
+        let left_out = Arc::new(AtomicU64::new(0));
+        let builder = build::Builder::new(self, schema, options, rows, spare, left_out.clone())?;
+        Ok(Blocks { ahead: Ahead::spawn(DEPTH, builder), recycled, left_out })
+    }
+}
+
+/// The blocks of a data set.
+pub struct Blocks {
+    ahead: Ahead<DataBlock>,
+    recycled: Sender<Vec<f64>>,
+    left_out: Arc<AtomicU64>,
+}
+
+impl Blocks {
+    /// Takes a used block back, so that its memory serves for another. Worth its line in
+    /// a loop over many rows; never necessary.
+    pub fn recycle(&self, block: DataBlock) {
+        // At the end of the data nobody wants it any more.
+        let _ = self.recycled.send(block.dense);
+    }
+
+    /// The rows left out because of missing values: all of them once the iterator has ended.
+    pub fn left_out(&self) -> u64 {
+        self.left_out.load(Ordering::Relaxed)
+    }
+}
+
+impl Iterator for Blocks {
+    type Item = Result<DataBlock, DataError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.ahead.next()
+    }
+}

@@ -1,0 +1,267 @@
+//! CSV with a header, plain or gzipped.
+//!
+//! Cells are trimmed; empty cells and `?`, `NA`, `nan`, `null` are missing. The
+//! `csv` crate splits the lines; the cells are converted here, because only then
+//! an error can name the column and the row.
+
+use std::io::{BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use arrow_array::builder::StringBuilder;
+use arrow_array::{ArrayRef, Float64Array, RecordBatch};
+use arrow_schema::{DataType, Field, Schema as ArrowSchema, SchemaRef};
+use csv::ByteRecord;
+use flate2::read::MultiGzDecoder;
+
+use super::csv_sniff::{Tally, delimiter, is_missing, not_text};
+use super::{Batches, Layout, Pick, Probed, ReadAs, RowsHint, batch_of, open};
+use crate::column::Column;
+use crate::error::{DataError, Result};
+
+/// How many rows are looked at to decide what the columns hold.
+const SAMPLE: u64 = 10_000;
+/// How many bytes are looked at to decide whether this is text at all.
+const START: u64 = 64 * 1024;
+const BUFFER: usize = 256 * 1024;
+
+/// How to read the file again.
+#[derive(Clone, Debug)]
+pub(super) struct CsvLayout {
+    delimiter: u8,
+    gzip: bool,
+    width: usize,
+}
+
+type Source = Box<dyn Read + Send>;
+
+fn source(path: &Path, gzip: bool) -> Result<Source> {
+    let file = BufReader::with_capacity(BUFFER, open(path)?);
+    Ok(if gzip { Box::new(MultiGzDecoder::new(file)) } else { Box::new(file) })
+}
+
+fn reader(path: &Path, gzip: bool, delimiter: u8) -> Result<csv::Reader<Source>> {
+    let source = source(path, gzip)?;
+    let mut builder = csv::ReaderBuilder::new();
+    Ok(builder.delimiter(delimiter).flexible(true).buffer_capacity(BUFFER).from_reader(source))
+}
+
+pub(super) fn probe(path: &Path, gzip: bool, length: u64) -> Result<Probed> {
+    let mut start = Vec::new();
+    source(path, gzip)?.take(START).read_to_end(&mut start).map_err(|e| broken(path, gzip, e))?;
+    if start.is_empty() {
+        return Err(DataError::EmptyFile { path: path.to_owned() });
+    }
+    if let Some(reason) = not_text(&start) {
+        return Err(DataError::damaged(path, "CSV", reason));
+    }
+    let delimiter = delimiter(&start);
+    let mut reader = reader(path, gzip, delimiter)?;
+    let names = header(path, gzip, &mut reader)?;
+    let (tallies, hint) = sample(path, gzip, &mut reader, names.len(), length)?;
+    let columns = names
+        .into_iter()
+        .zip(&tallies)
+        .map(|(name, tally)| Column {
+            name,
+            kind: tally.kind(),
+            type_name: tally.kind().describe().to_owned(),
+            array: None,
+        })
+        .collect::<Vec<_>>();
+    let layout = Layout::Csv(CsvLayout { delimiter, gzip, width: columns.len() });
+    Ok(Probed { columns, rows: hint, layout })
+}
+
+/// The column names; one without a name is called as pandas calls it.
+fn header(path: &Path, gzip: bool, reader: &mut csv::Reader<Source>) -> Result<Vec<String>> {
+    let header = reader.byte_headers().map_err(|e| csv_error(path, gzip, e))?;
+    let name = |(i, cell): (usize, &[u8])| match std::str::from_utf8(cell.trim_ascii()) {
+        Ok("") => Ok(format!("Unnamed: {i}")),
+        Ok(name) => Ok(name.to_owned()),
+        Err(_) => Err(DataError::damaged(path, "CSV", "its header is not UTF-8 text")),
+    };
+    header.iter().enumerate().map(name).collect()
+}
+
+fn sample(
+    path: &Path,
+    gzip: bool,
+    reader: &mut csv::Reader<Source>,
+    width: usize,
+    length: u64,
+) -> Result<(Vec<Tally>, Option<RowsHint>)> {
+    let mut tallies = vec![Tally::default(); width];
+    let mut record = ByteRecord::new();
+    let start = reader.position().byte();
+    let mut rows = 0;
+    let mut ended = false;
+    while rows < SAMPLE && !ended {
+        ended = !reader.read_byte_record(&mut record).map_err(|e| csv_error(path, gzip, e))?;
+        if !ended {
+            rows += 1;
+            check_width(path, &record, width, rows)?;
+            tallies.iter_mut().zip(&record).for_each(|(tally, cell)| tally.see(cell.trim_ascii()));
+        }
+    }
+    if rows == 0 {
+        return Err(DataError::NoRows { path: path.to_owned() });
+    }
+    let hint = match (ended, gzip) {
+        (true, _) => Some(RowsHint { rows, exact: true }),
+        (false, true) => None,
+        (false, false) => {
+            let bytes = reader.position().byte().saturating_sub(start).max(1);
+            let estimate = rows as f64 * length.saturating_sub(start) as f64 / bytes as f64;
+            Some(RowsHint { rows: estimate as u64, exact: false })
+        }
+    };
+    Ok((tallies, hint))
+}
+
+fn check_width(path: &Path, record: &ByteRecord, width: usize, row: u64) -> Result<()> {
+    match record.len() == width {
+        true => Ok(()),
+        false => Err(DataError::Ragged {
+            path: path.to_owned(),
+            row,
+            found: record.len(),
+            expected: width,
+        }),
+    }
+}
+
+fn csv_error(path: &Path, gzip: bool, error: csv::Error) -> DataError {
+    match error.into_kind() {
+        csv::ErrorKind::Io(e) => broken(path, gzip, e),
+        kind => DataError::damaged(path, "CSV", format!("{kind:?}")),
+    }
+}
+
+/// A failure to read: within gzip it is the contents, otherwise the machine.
+fn broken(path: &Path, gzip: bool, error: std::io::Error) -> DataError {
+    match gzip {
+        true => DataError::damaged(path, "gzip", error),
+        false => DataError::read(path, error),
+    }
+}
+
+pub(super) fn read(
+    path: &Path,
+    layout: &CsvLayout,
+    picks: &[Pick],
+    places: &[usize],
+    rows: usize,
+) -> Result<Batches> {
+    let field = |pick: &Pick| match pick.read {
+        ReadAs::Number => Field::new(&pick.name, DataType::Float64, true),
+        ReadAs::Text | ReadAs::Verbatim => Field::new(&pick.name, DataType::Utf8, true),
+    };
+    Ok(Box::new(CsvBatches {
+        path: path.to_owned(),
+        reader: reader(path, layout.gzip, layout.delimiter)?,
+        layout: layout.clone(),
+        picks: picks.to_vec(),
+        places: places.to_vec(),
+        schema: Arc::new(ArrowSchema::new(picks.iter().map(field).collect::<Vec<_>>())),
+        batch_rows: rows,
+        row: 0,
+        record: ByteRecord::new(),
+    }))
+}
+
+struct CsvBatches {
+    path: PathBuf,
+    reader: csv::Reader<Source>,
+    layout: CsvLayout,
+    picks: Vec<Pick>,
+    places: Vec<usize>,
+    schema: SchemaRef,
+    batch_rows: usize,
+    row: u64,
+    record: ByteRecord,
+}
+
+/// The cells of one column while a batch is filled.
+enum Cells {
+    Number(Vec<f64>),
+    Text(StringBuilder),
+    Verbatim(StringBuilder),
+}
+
+impl Cells {
+    fn new(read: ReadAs, rows: usize) -> Self {
+        match read {
+            ReadAs::Number => Cells::Number(Vec::with_capacity(rows)),
+            ReadAs::Text => Cells::Text(StringBuilder::with_capacity(rows, 8 * rows)),
+            ReadAs::Verbatim => Cells::Verbatim(StringBuilder::with_capacity(rows, 8 * rows)),
+        }
+    }
+
+    /// Adds a cell; says what was expected of it when it is no such thing.
+    fn push(&mut self, cell: &[u8]) -> std::result::Result<(), &'static str> {
+        let missing = is_missing(cell);
+        let text = std::str::from_utf8(cell).map_err(|_| "UTF-8 text")?;
+        match self {
+            Cells::Number(values) if missing => values.push(f64::NAN),
+            Cells::Number(values) => values.push(text.parse().map_err(|_| "a number")?),
+            Cells::Text(values) if missing => values.append_null(),
+            Cells::Verbatim(values) if cell.is_empty() => values.append_null(),
+            Cells::Text(values) | Cells::Verbatim(values) => values.append_value(text),
+        }
+        Ok(())
+    }
+
+    fn finish(self) -> ArrayRef {
+        match self {
+            Cells::Number(values) => Arc::new(Float64Array::from(values)),
+            Cells::Text(mut values) | Cells::Verbatim(mut values) => Arc::new(values.finish()),
+        }
+    }
+}
+
+impl CsvBatches {
+    fn batch(&mut self) -> Result<Option<RecordBatch>> {
+        let mut cells: Vec<Cells> =
+            self.picks.iter().map(|p| Cells::new(p.read, self.batch_rows)).collect();
+        let mut rows = 0;
+        while rows < self.batch_rows {
+            let more = self.reader.read_byte_record(&mut self.record);
+            if !more.map_err(|e| csv_error(&self.path, self.layout.gzip, e))? {
+                break;
+            }
+            self.row += 1;
+            rows += 1;
+            check_width(&self.path, &self.record, self.layout.width, self.row)?;
+            self.take_row(&mut cells)?;
+        }
+        if rows == 0 {
+            return Ok(None);
+        }
+        let columns = cells.into_iter().map(Cells::finish).collect();
+        let batch = batch_of(self.schema.clone(), columns, rows);
+        batch.map(Some).map_err(|e| DataError::damaged(&self.path, "CSV", e))
+    }
+
+    fn take_row(&self, cells: &mut [Cells]) -> Result<()> {
+        for ((cell, pick), place) in cells.iter_mut().zip(&self.picks).zip(&self.places) {
+            let bytes = self.record.get(*place).unwrap_or_default().trim_ascii();
+            cell.push(bytes).map_err(|expected| DataError::BadCell {
+                path: self.path.clone(),
+                column: pick.name.clone(),
+                row: self.row,
+                found: String::from_utf8_lossy(bytes).chars().take(60).collect(),
+                expected,
+            })?;
+        }
+        Ok(())
+    }
+}
+
+impl Iterator for CsvBatches {
+    type Item = Result<RecordBatch>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.batch().transpose()
+    }
+}

@@ -1,0 +1,224 @@
+//! One file: recognised by its extension, described, and read in batches.
+//!
+//! Every format ends in the same type, an Arrow [`RecordBatch`] with the columns
+//! that were asked for, in the order in which they were asked for. Nothing here
+//! knows about features, labels or scaling.
+
+mod arrow_file;
+mod arrow_walk;
+mod csv_file;
+mod csv_sniff;
+mod matrix;
+mod npy;
+mod parquet_file;
+mod scalar;
+mod tensors;
+
+use std::collections::{HashMap, HashSet};
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
+use arrow_schema::{Schema as ArrowSchema, SchemaRef};
+
+use crate::column::{Column, ColumnKind};
+use crate::error::{DataError, Result};
+
+/// The formats that can be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Format {
+    Csv { gzip: bool },
+    Parquet,
+    Arrow,
+    Npz,
+    Npy,
+    Safetensors,
+}
+
+impl Format {
+    /// The format that a file's name promises.
+    pub(crate) fn of(path: &Path) -> Option<Self> {
+        let name = path.file_name()?.to_str()?.to_ascii_lowercase();
+        if name.ends_with(".csv.gz") {
+            return Some(Self::Csv { gzip: true });
+        }
+        match name.rsplit_once('.')?.1 {
+            "csv" => Some(Self::Csv { gzip: false }),
+            "parquet" => Some(Self::Parquet),
+            "arrow" | "feather" | "ipc" => Some(Self::Arrow),
+            "npz" => Some(Self::Npz),
+            "npy" => Some(Self::Npy),
+            "safetensors" => Some(Self::Safetensors),
+            _ => None,
+        }
+    }
+}
+
+/// How many rows there are, as far as that is known without reading them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RowsHint {
+    /// The number of rows.
+    pub rows: u64,
+    /// Whether the number is exact or extrapolated from the first rows.
+    pub exact: bool,
+}
+
+/// A column to read, and what a text format should make of its cells.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Pick {
+    pub(crate) name: String,
+    pub(crate) read: ReadAs,
+}
+
+/// What to make of a cell of text; typed formats have decided already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum ReadAs {
+    Number,
+    Text,
+    /// Text that is handed through, with only empty cells missing.
+    Verbatim,
+}
+
+/// The batches of one file.
+pub(crate) type Batches = Box<dyn Iterator<Item = Result<RecordBatch>> + Send>;
+
+/// What was learned about a file by looking at its beginning.
+#[derive(Clone, Debug)]
+enum Layout {
+    Csv(csv_file::CsvLayout),
+    Parquet(parquet_file::ParquetLayout),
+    Arrow(arrow_file::ArrowLayout),
+    Matrix(Vec<matrix::Slab>),
+}
+
+/// One file of a data set.
+#[derive(Clone, Debug)]
+pub(crate) struct DataFile {
+    pub(crate) path: PathBuf,
+    pub(crate) columns: Vec<Column>,
+    pub(crate) rows: Option<RowsHint>,
+    layout: Layout,
+}
+
+/// What a format's own `probe` reports.
+struct Probed {
+    columns: Vec<Column>,
+    rows: Option<RowsHint>,
+    layout: Layout,
+}
+
+impl DataFile {
+    /// Looks at a file: its columns, their kinds, the number of rows where cheap.
+    pub(crate) fn probe(path: &Path) -> Result<Self> {
+        let format =
+            Format::of(path).ok_or_else(|| DataError::UnknownFormat { path: path.to_owned() })?;
+        let length = open(path)?.metadata().map_err(|e| DataError::read(path, e))?.len();
+        if length == 0 {
+            return Err(DataError::EmptyFile { path: path.to_owned() });
+        }
+        let probed = match format {
+            Format::Csv { gzip } => csv_file::probe(path, gzip, length)?,
+            Format::Parquet => parquet_file::probe(path)?,
+            Format::Arrow => arrow_file::probe(path, length)?,
+            Format::Npz => npy::probe_npz(path)?,
+            Format::Npy => npy::probe_npy(path, length)?,
+            Format::Safetensors => tensors::probe(path, length)?,
+        };
+        let file = Self {
+            path: path.to_owned(),
+            columns: probed.columns,
+            rows: probed.rows,
+            layout: probed.layout,
+        };
+        file.check_names()?;
+        Ok(file)
+    }
+
+    /// Reads the picked columns in batches of at most about `rows` rows. With more than
+    /// one thread the columns of a Parquet file are decoded side by side.
+    pub(crate) fn read(&self, picks: &[Pick], rows: usize, threads: usize) -> Result<Batches> {
+        let places = self.places(picks)?;
+        match &self.layout {
+            Layout::Csv(layout) => csv_file::read(&self.path, layout, picks, &places, rows),
+            Layout::Parquet(layout) => {
+                parquet_file::read(&self.path, layout, &places, rows, threads)
+            }
+            Layout::Arrow(layout) => arrow_file::read(&self.path, layout, &places),
+            Layout::Matrix(slabs) => matrix::read(&self.path, slabs, &self.columns, &places, rows),
+        }
+    }
+
+    /// The position of each picked column in this file.
+    fn places(&self, picks: &[Pick]) -> Result<Vec<usize>> {
+        let index: HashMap<&str, usize> =
+            self.columns.iter().enumerate().map(|(i, c)| (c.name.as_str(), i)).collect();
+        let place = |pick: &Pick| {
+            index.get(pick.name.as_str()).copied().ok_or_else(|| DataError::NoColumn {
+                path: self.path.clone(),
+                column: pick.name.clone(),
+                nearest: None,
+            })
+        };
+        picks.iter().map(place).collect()
+    }
+
+    fn check_names(&self) -> Result<()> {
+        let mut seen = HashSet::new();
+        match self.columns.iter().find(|c| !seen.insert(&c.name)) {
+            None => Ok(()),
+            Some(twice) => Err(DataError::DuplicateColumn {
+                path: self.path.clone(),
+                column: twice.name.clone(),
+            }),
+        }
+    }
+}
+
+/// Opens a file, with this crate's error.
+fn open(path: &Path) -> Result<File> {
+    let file = File::open(path).map_err(|e| DataError::read(path, e))?;
+    let is_dir = file.metadata().map_err(|e| DataError::read(path, e))?.is_dir();
+    match is_dir {
+        true => Err(DataError::UnknownFormat { path: path.to_owned() }),
+        false => Ok(file),
+    }
+}
+
+/// The columns of an Arrow schema.
+fn columns_of(schema: &ArrowSchema) -> Vec<Column> {
+    let column = |field: &Arc<arrow_schema::Field>| Column {
+        name: field.name().clone(),
+        kind: ColumnKind::of(field.data_type()),
+        type_name: field.data_type().to_string(),
+        array: None,
+    };
+    schema.fields().iter().map(column).collect()
+}
+
+/// The places without repetition in ascending order, and for each place its index there.
+fn unique_places(places: &[usize]) -> (Vec<usize>, Vec<usize>) {
+    let mut unique = places.to_vec();
+    unique.sort_unstable();
+    unique.dedup();
+    let back = places.iter().map(|p| unique.partition_point(|u| u < p)).collect();
+    (unique, back)
+}
+
+/// A batch of the given columns, which may be none.
+fn batch_of(
+    schema: SchemaRef,
+    columns: Vec<ArrayRef>,
+    rows: usize,
+) -> Result<RecordBatch, arrow_schema::ArrowError> {
+    RecordBatch::try_new_with_options(
+        schema,
+        columns,
+        &RecordBatchOptions::new().with_row_count(Some(rows)),
+    )
+}
+
+/// Reorders (and repeats) the columns of a batch.
+fn arranged(batch: &RecordBatch, order: &[usize]) -> Result<RecordBatch, arrow_schema::ArrowError> {
+    batch.project(order)
+}

@@ -1,0 +1,145 @@
+//! Parquet: only the columns asked for are decoded, in batches.
+//!
+//! With several threads each decodes its share of the columns. Splitting by
+//! columns rather than by row groups keeps memory independent of the size of a
+//! row group, because all shares stay within a few batches of each other.
+
+use std::path::{Path, PathBuf};
+
+use arrow_array::RecordBatch;
+use parquet::arrow::ProjectionMask;
+use parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader,
+    ParquetRecordBatchReaderBuilder,
+};
+
+use super::{Batches, Layout, Probed, RowsHint, arranged, columns_of, open, unique_places};
+use crate::ahead::Ahead;
+use crate::error::{DataError, Result};
+use crate::guard::guarded;
+
+/// Batches decoded ahead by each thread.
+const DEPTH: usize = 3;
+
+/// The footer, parsed once.
+#[derive(Clone, Debug)]
+pub(super) struct ParquetLayout {
+    metadata: ArrowReaderMetadata,
+}
+
+fn damaged(path: &Path, error: impl ToString) -> DataError {
+    DataError::damaged(path, "Parquet", error)
+}
+
+pub(super) fn probe(path: &Path) -> Result<Probed> {
+    guarded(path, "Parquet", || look(path))
+}
+
+fn look(path: &Path) -> Result<Probed> {
+    let file = open(path)?;
+    let metadata = ArrowReaderMetadata::load(&file, ArrowReaderOptions::new())
+        .map_err(|e| damaged(path, e))?;
+    let rows = metadata.metadata().file_metadata().num_rows();
+    let rows = u64::try_from(rows).map_err(|_| damaged(path, "negative number of rows"))?;
+    if rows == 0 {
+        return Err(DataError::NoRows { path: path.to_owned() });
+    }
+    Ok(Probed {
+        columns: columns_of(metadata.schema()),
+        rows: Some(RowsHint { rows, exact: true }),
+        layout: Layout::Parquet(ParquetLayout { metadata }),
+    })
+}
+
+pub(super) fn read(
+    path: &Path,
+    layout: &ParquetLayout,
+    places: &[usize],
+    rows: usize,
+    threads: usize,
+) -> Result<Batches> {
+    let (unique, order) = unique_places(places);
+    let shares = threads.min(unique.len()).max(1);
+    if shares == 1 {
+        let part = Part { path: path.to_owned(), reader: part(path, layout, &unique, rows)? };
+        return Ok(Box::new(Ordered { path: path.to_owned(), parts: vec![Box::new(part)], order }));
+    }
+    let parts = unique.chunks(unique.len().div_ceil(shares)).map(|share| {
+        let part = Part { path: path.to_owned(), reader: part(path, layout, share, rows)? };
+        Ok(Box::new(Ahead::spawn(DEPTH, part)) as Batches)
+    });
+    Ok(Box::new(Ordered { path: path.to_owned(), parts: parts.collect::<Result<_>>()?, order }))
+}
+
+fn part(
+    path: &Path,
+    layout: &ParquetLayout,
+    roots: &[usize],
+    rows: usize,
+) -> Result<ParquetRecordBatchReader> {
+    let mask = ProjectionMask::roots(layout.metadata.parquet_schema(), roots.iter().copied());
+    let builder =
+        ParquetRecordBatchReaderBuilder::new_with_metadata(open(path)?, layout.metadata.clone());
+    let builder = builder.with_projection(mask).with_batch_size(rows);
+    guarded(path, "Parquet", || builder.build().map_err(|e| damaged(path, e)))
+}
+
+struct Part {
+    path: PathBuf,
+    reader: ParquetRecordBatchReader,
+}
+
+impl Iterator for Part {
+    type Item = Result<RecordBatch>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let next = || self.reader.next().transpose().map_err(|e| damaged(&self.path, e));
+        guarded(&self.path, "Parquet", next).transpose()
+    }
+}
+
+/// The shares of the columns side by side, in the order that was asked for.
+struct Ordered {
+    path: PathBuf,
+    parts: Vec<Batches>,
+    order: Vec<usize>,
+}
+
+impl Ordered {
+    fn joined(&mut self) -> Result<Option<RecordBatch>> {
+        let mut joined: Option<RecordBatch> = None;
+        let mut ended = 0;
+        for part in &mut self.parts {
+            match (part.next().transpose()?, joined.take()) {
+                (None, before) => {
+                    ended += 1;
+                    joined = before;
+                }
+                (Some(batch), None) => joined = Some(batch),
+                (Some(batch), Some(before)) => joined = Some(beside(&self.path, before, batch)?),
+            }
+        }
+        if ended != 0 && joined.is_some() {
+            return Err(damaged(&self.path, "its columns have different numbers of rows"));
+        }
+        let arrange =
+            |batch: RecordBatch| arranged(&batch, &self.order).map_err(|e| damaged(&self.path, e));
+        joined.map(arrange).transpose()
+    }
+}
+
+fn beside(path: &Path, left: RecordBatch, right: RecordBatch) -> Result<RecordBatch> {
+    let fields =
+        left.schema().fields().iter().chain(right.schema().fields()).cloned().collect::<Vec<_>>();
+    let columns = left.columns().iter().chain(right.columns()).cloned().collect();
+    let schema = std::sync::Arc::new(arrow_schema::Schema::new(fields));
+    RecordBatch::try_new(schema, columns).map_err(|e| damaged(path, e))
+}
+
+impl Iterator for Ordered {
+    type Item = Result<RecordBatch>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.joined().transpose()
+    }
+}

@@ -1,0 +1,86 @@
+//! Tables and matrices as streams of blocks.
+//!
+//! Files go in, blocks of numbers come out; memory does not grow with the number of
+//! rows. Two passes are made:
+//!
+//! 1. [`Schema::learn`] finds the categories, the means and the standard deviations of
+//!    the columns that a [`Request`] selects. The schema is small, goes into the model
+//!    file, and turns other data into the same features later.
+//! 2. [`Source::blocks`] converts: numeric features become a dense matrix row by row
+//!    (scaled), categorical ones become codes, labels become classes or numbers.
+//!
+//! Reading and converting happen on a thread of their own, so that they overlap with
+//! what is done with the blocks. The same data give the same bits in every format.
+//!
+//! | extension | what it is |
+//! |---|---|
+//! | `.csv`, `.csv.gz` | text with a header; comma, semicolon or tab |
+//! | `.parquet` | Parquet; only the columns used are decoded |
+//! | `.arrow`, `.feather`, `.ipc` | Arrow IPC, file or stream |
+//! | `.npz` | arrays `X` (rows by features) and, if there, `y` and `s` |
+//! | `.npy` | `X` alone |
+//! | `.safetensors` | tensors `X`, `y`, `s` |
+//!
+//! A column is a class when it holds text, booleans or integers, and a number when it
+//! holds reals; as a feature an integer is a number unless it is asked for as
+//! `COL:class`. Text and boolean features are one-hot and not scaled. Missing are NaN,
+//! nulls and, in CSV, empty cells and `?`, `NA`, `nan`, `null`.
+//!
+//! ```
+//! use std::ops::ControlFlow;
+//! use sarl_data::{BlockOptions, Request, Schema, Source, Targets};
+//!
+//! # let folder = tempfile::tempdir().unwrap();
+//! # let path = folder.path().join("people.csv");
+//! std::fs::write(&path, "age,work,income,sex\n30,private,high,f\n40,public,low,m\n50,private,high,m\n").unwrap();
+//!
+//! let source = Source::open(&[&path])?;
+//! let request = Request {
+//!     targets: Targets::parse(&["income"])?,
+//!     sensitives: vec!["sex".parse()?],
+//!     ..Request::default()
+//! };
+//! let schema = Schema::learn(&source, &request, &mut |_| ControlFlow::Continue(()))?;
+//! assert_eq!(schema.feature_names(), ["age", "work=private", "work=public"]);
+//!
+//! for block in source.blocks(&schema, &BlockOptions::default())? {
+//!     let block = block?;
+//!     assert_eq!(block.rows, 3);
+//!     assert_eq!(block.dense[1], 0.0); // 40 is the mean age
+//!     assert_eq!(block.codes[0].codes, [0, 1, 0]);
+//! }
+//! # Ok::<(), sarl_data::DataError>(())
+//! ```
+
+mod ahead;
+mod atomic;
+mod blocks;
+mod cells;
+mod column;
+mod datasets;
+mod error;
+mod format;
+mod guard;
+mod nearest;
+mod request;
+mod rows;
+mod schema;
+mod source;
+mod write;
+
+/// The Arrow types that appear in this crate's interface.
+pub use arrow_array;
+
+pub use atomic::{AtomicFile, write_file};
+pub use blocks::{BlockOptions, Blocks, CodeColumn, DataBlock, LabelColumn, Labels, Unseen};
+pub use column::{Column, ColumnKind, ColumnRef, MatrixArray, Treat};
+pub use datasets::{Dataset, DatasetFile, data_folders, dataset, datasets, fetch_folder};
+pub use error::{DataError, ExitClass, Result};
+pub use format::RowsHint;
+pub use guard::READER_THREAD;
+pub use request::{Missing, Request, Scale, Targets};
+pub use schema::{
+    Feature, FeatureValues, Label, LabelValues, Progress, SCHEMA_VERSION, Schema, UNSEEN,
+};
+pub use source::Source;
+pub use write::Writer;

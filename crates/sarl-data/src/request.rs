@@ -1,0 +1,289 @@
+//! What a person asks of a data set: which columns, in which roles, and how.
+
+use std::collections::{HashMap, HashSet};
+
+use serde::{Deserialize, Serialize};
+
+use crate::column::{Column, ColumnKind, ColumnRef, MatrixArray, Treat};
+use crate::error::{DataError, Result};
+use crate::format::{Pick, ReadAs};
+use crate::nearest::nearest;
+use crate::source::{Source, kind_or_text};
+
+/// What the representation is to keep.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Targets {
+    /// These columns; none for a pass without targets.
+    Columns(Vec<ColumnRef>),
+    /// The features themselves: erasure without a target.
+    Features,
+}
+
+impl Targets {
+    /// Column references, or the one word `:features`.
+    pub fn parse<S: AsRef<str>>(names: &[S]) -> Result<Self> {
+        let features = names.iter().filter(|n| n.as_ref() == ":features").count();
+        match (features, names.len()) {
+            (0, _) => {
+                Ok(Self::Columns(names.iter().map(|n| n.as_ref().parse()).collect::<Result<_>>()?))
+            }
+            (1, 1) => Ok(Self::Features),
+            _ => Err(DataError::TargetTwice),
+        }
+    }
+}
+
+/// What happens to numeric features.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Scale {
+    /// Nothing.
+    None,
+    /// The mean is taken off and the standard deviation divided out. One-hot columns
+    /// are left as they are: their zeros are what makes them cheap.
+    #[default]
+    Standard,
+}
+
+/// What happens to missing values.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Missing {
+    /// They are an error that names the column, the count and the first rows.
+    #[default]
+    Error,
+    /// Rows with one are left out.
+    Drop,
+    /// A numeric feature gets its mean, a categorical one its most frequent category;
+    /// rows without a label or a weight are left out.
+    Mean,
+}
+
+/// Which columns to use, in which roles, and how.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// What to keep.
+    pub targets: Targets,
+    /// What to hide.
+    pub sensitives: Vec<ColumnRef>,
+    /// What to learn from. Without it: every column without another role, and in a
+    /// matrix file the columns of `X`.
+    pub features: Option<Vec<ColumnRef>>,
+    /// Features whose integers are codes of categories, besides those written `COL:class`.
+    pub categorical: Vec<String>,
+    /// Columns to leave out.
+    pub drop: Vec<String>,
+    /// The column of row weights.
+    pub weight: Option<String>,
+    /// What happens to numeric features.
+    pub scale: Scale,
+    /// What happens to missing values.
+    pub missing: Missing,
+}
+
+impl Default for Request {
+    fn default() -> Self {
+        Self {
+            targets: Targets::Columns(Vec::new()),
+            sensitives: Vec::new(),
+            features: None,
+            categorical: Vec::new(),
+            drop: Vec::new(),
+            weight: None,
+            scale: Scale::default(),
+            missing: Missing::default(),
+        }
+    }
+}
+
+/// A column with its role decided.
+#[derive(Clone, Debug)]
+pub(crate) struct Selected {
+    pub(crate) name: String,
+    pub(crate) treat: Treat,
+    pub(crate) kind: ColumnKind,
+    /// Whether the request said `:class` or `:number`.
+    pub(crate) explicit: bool,
+}
+
+/// The columns that a request selects.
+#[derive(Clone, Debug)]
+pub(crate) struct Selection {
+    pub(crate) features: Vec<Selected>,
+    pub(crate) targets: Vec<Selected>,
+    pub(crate) sensitives: Vec<Selected>,
+    pub(crate) weight: Option<String>,
+}
+
+impl Selection {
+    pub(crate) fn new(source: &Source, request: &Request) -> Result<Self> {
+        let none = Vec::new();
+        let targets = match &request.targets {
+            Targets::Columns(columns) => columns,
+            Targets::Features => &none,
+        };
+        let selection = Self {
+            targets: labels(source, targets)?,
+            sensitives: labels(source, &request.sensitives)?,
+            weight: request
+                .weight
+                .as_ref()
+                .map(|w| Ok(find(source, w)?.name.clone()))
+                .transpose()?,
+            features: Vec::new(),
+        };
+        for name in request.drop.iter().chain(&request.categorical) {
+            find(source, name)?;
+        }
+        selection.check_roles(request)?;
+        let features = selection.features(source, request)?;
+        Ok(Self { features, ..selection })
+    }
+
+    fn check_roles(&self, request: &Request) -> Result<()> {
+        let role = |name: &str| {
+            [
+                (self.targets.iter().filter(|c| c.name == name).count(), "a target"),
+                (self.sensitives.iter().filter(|c| c.name == name).count(), "a sensitive column"),
+                (usize::from(self.weight.as_deref() == Some(name)), "the weight"),
+                (request.drop.iter().filter(|d| *d == name).count().min(1), "dropped"),
+            ]
+        };
+        let labels = self.targets.iter().chain(&self.sensitives).map(|c| c.name.as_str());
+        for name in labels.chain(self.weight.as_deref()) {
+            let roles = role(name);
+            let mut held =
+                roles.iter().flat_map(|(count, role)| std::iter::repeat_n(*role, *count));
+            if let (Some(first), Some(second)) = (held.next(), held.next()) {
+                return Err(DataError::TwoRoles { column: name.to_owned(), first, second });
+            }
+        }
+        Ok(())
+    }
+
+    fn features(&self, source: &Source, request: &Request) -> Result<Vec<Selected>> {
+        let mut refs = match &request.features {
+            Some(refs) => expand(source, refs)?,
+            None => self.other_columns(source),
+        };
+        refs.retain(|r| !request.drop.contains(&r.name));
+        let mut features: Vec<Selected> = Vec::new();
+        let mut seen = HashSet::new();
+        for mut r in refs {
+            if request.categorical.contains(&r.name) {
+                r.treat = Some(Treat::Class);
+            }
+            if !seen.insert(r.name.clone()) {
+                return Err(DataError::TwoRoles {
+                    column: r.name,
+                    first: "a feature",
+                    second: "a feature again",
+                });
+            }
+            features.push(select(source, &r, Role::Feature)?);
+        }
+        match features.is_empty() {
+            true => Err(DataError::NoFeatures),
+            false => Ok(features),
+        }
+    }
+
+    /// Every column without another role; of a matrix file, those of `X`.
+    fn other_columns(&self, source: &Source) -> Vec<ColumnRef> {
+        let labels: Vec<&str> = self
+            .targets
+            .iter()
+            .chain(&self.sensitives)
+            .map(|c| c.name.as_str())
+            .chain(self.weight.as_deref())
+            .collect();
+        let free = |c: &&Column| {
+            matches!(c.array, None | Some(MatrixArray::X)) && !labels.contains(&c.name.as_str())
+        };
+        source.columns().iter().filter(free).map(|c| ColumnRef::new(&c.name)).collect()
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Role {
+    Feature,
+    Label,
+}
+
+fn labels(source: &Source, refs: &[ColumnRef]) -> Result<Vec<Selected>> {
+    expand(source, refs)?.iter().map(|r| select(source, r, Role::Label)).collect()
+}
+
+/// `y` stands for `y0`, `y1`, … where the file's `y` has several columns.
+fn expand(source: &Source, refs: &[ColumnRef]) -> Result<Vec<ColumnRef>> {
+    let mut all = Vec::new();
+    for r in refs {
+        let array = [MatrixArray::X, MatrixArray::Y, MatrixArray::S]
+            .into_iter()
+            .find(|a| a.name() == r.name);
+        let several = array.map(|a| source.array_columns(a)).unwrap_or_default();
+        if source.column(&r.name).is_some() || several.is_empty() {
+            all.push(r.clone());
+        } else {
+            all.extend(several.into_iter().map(|name| ColumnRef { name, treat: r.treat }));
+        }
+    }
+    Ok(all)
+}
+
+fn find<'a>(source: &'a Source, name: &str) -> Result<&'a Column> {
+    source.column(name).ok_or_else(|| unknown_column(source, name))
+}
+
+/// The error for a name that no column has.
+pub(crate) fn unknown_column(source: &Source, name: &str) -> DataError {
+    DataError::UnknownColumn {
+        column: name.to_owned(),
+        nearest: nearest(name, source.columns().iter().map(|c| c.name.as_str())),
+        available: source.columns().iter().map(|c| c.name.clone()).collect(),
+    }
+}
+
+fn select(source: &Source, r: &ColumnRef, role: Role) -> Result<Selected> {
+    let column = find(source, &r.name)?;
+    let decided = match (column.kind, role) {
+        (ColumnKind::Other, _) => {
+            return Err(DataError::WrongType {
+                path: source.path(0).to_owned(),
+                column: column.name.clone(),
+                found: column.type_name.clone(),
+                expected: "text, booleans or numbers".to_owned(),
+            });
+        }
+        (ColumnKind::Text | ColumnKind::Bool, _)
+        | (ColumnKind::Integer | ColumnKind::Empty, Role::Label) => Treat::Class,
+        (ColumnKind::Integer | ColumnKind::Empty | ColumnKind::Float, _) => Treat::Number,
+    };
+    let kind = kind_or_text(column.kind);
+    Ok(Selected {
+        name: column.name.clone(),
+        treat: r.treat.unwrap_or(decided),
+        kind,
+        explicit: r.treat.is_some(),
+    })
+}
+
+/// The columns to read, each once for each way of reading it.
+#[derive(Default)]
+pub(crate) struct PickList {
+    pub(crate) picks: Vec<Pick>,
+    index: HashMap<Pick, usize>,
+}
+
+impl PickList {
+    /// Adds a column and returns its position.
+    pub(crate) fn add(&mut self, name: &str, read: ReadAs) -> usize {
+        let pick = Pick { name: name.to_owned(), read };
+        let next = self.picks.len();
+        let place = *self.index.entry(pick.clone()).or_insert(next);
+        if place == next {
+            self.picks.push(pick);
+        }
+        place
+    }
+}

@@ -1,0 +1,217 @@
+//! The first pass: categories, means, standard deviations and missing values.
+//!
+//! One pass over the used columns only; memory is bounded by the number of
+//! different categories.
+
+use std::ops::ControlFlow;
+
+use super::learner::{Learner, feature, label};
+use super::{Feature, FeatureValues, Schema};
+use crate::ahead::Ahead;
+use crate::cells::At;
+use crate::column::Treat;
+use crate::error::{DataError, Result};
+use crate::format::{ReadAs, RowsHint};
+use crate::request::{Missing, PickList, Request, Selected, Selection, Targets};
+use crate::rows::{leave_out, weights_of};
+use crate::source::{Piece, Source};
+
+/// Rows read at a time.
+const ROWS: usize = 8192;
+/// Pieces read ahead.
+const DEPTH: usize = 3;
+
+/// How far a pass is.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress {
+    /// The rows done.
+    pub rows: u64,
+    /// All rows, where that is known or can be guessed.
+    pub total: Option<RowsHint>,
+}
+
+impl Schema {
+    /// Learns the schema in one pass over the data. The callback is told how far it is
+    /// and may stop it.
+    pub fn learn(
+        source: &Source,
+        request: &Request,
+        progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    ) -> Result<Self> {
+        learn(source, request, Selection::new(source, request)?, progress)
+    }
+
+    /// Learns everything but the means and standard deviations of numeric features, whose
+    /// columns are not read at all. Blocks hold them as they are until
+    /// [`Schema::set_spreads`] brings what a later pass has found. Missing values among
+    /// them are found by that pass too, so only [`Missing::Error`] can be deferred; other
+    /// requests are learned in full.
+    pub fn learn_deferred(
+        source: &Source,
+        request: &Request,
+        progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    ) -> Result<Self> {
+        let mut selection = Selection::new(source, request)?;
+        let labels = selection.targets.len() + selection.sensitives.len();
+        if request.missing != Missing::Error || labels == 0 {
+            return learn(source, request, selection, progress);
+        }
+        let all = selection.features.clone();
+        selection.features.retain(|f| f.treat == Treat::Class);
+        let mut schema = learn(source, request, selection, progress)?;
+        let mut learned = std::mem::take(&mut schema.features).into_iter();
+        let unknown = |f: &Selected| Feature {
+            name: f.name.clone(),
+            missing: 0,
+            values: FeatureValues::Number { mean: 0.0, std: 0.0 },
+        };
+        schema.features = all
+            .iter()
+            .filter_map(|f| match f.treat {
+                Treat::Number => Some(unknown(f)),
+                Treat::Class => learned.next(),
+            })
+            .collect();
+        Ok(schema)
+    }
+
+    /// Sets the mean and the standard deviation of each numeric feature, in order.
+    pub fn set_spreads(&mut self, spreads: &[(f64, f64)]) -> Result<()> {
+        let numbers = self.features.iter_mut().filter_map(|f| match &mut f.values {
+            FeatureValues::Number { mean, std } => Some((mean, std)),
+            FeatureValues::Category { .. } => None,
+        });
+        let mut given = spreads.iter();
+        for (mean, std) in numbers {
+            if let Some(&spread) = given.next() {
+                (*mean, *std) = spread;
+            }
+        }
+        // What was set must be as sound as what is read from a file.
+        *self = Self::from_json(&self.to_json()?)?;
+        Ok(())
+    }
+}
+
+fn learn(
+    source: &Source,
+    request: &Request,
+    selection: Selection,
+    progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+) -> Result<Schema> {
+    let mut picks = PickList::default();
+    let mut learners = Learners::new(&selection, request.missing, &mut picks);
+    let mut rows = 0;
+    for piece in Ahead::spawn(DEPTH, source.pieces(picks.picks, ROWS)) {
+        let piece = piece?;
+        rows += piece.batch.num_rows() as u64;
+        learners.see(source, piece)?;
+        if progress(Progress { rows, total: source.rows_hint() }).is_break() {
+            return Err(DataError::Interrupted);
+        }
+    }
+    if rows == 0 {
+        return Err(DataError::NoRows { path: source.path(0).to_owned() });
+    }
+    learners.finish(request, rows)
+}
+
+/// What is being learned about all columns.
+struct Learners {
+    features: Vec<Learner>,
+    targets: Vec<Learner>,
+    sensitives: Vec<Learner>,
+    weight: Option<(String, usize)>,
+    total_weight: f64,
+    /// The columns whose missing values cost the row.
+    needed: Vec<usize>,
+    kept: u64,
+    scratch: Vec<f64>,
+}
+
+impl Learners {
+    fn new(selection: &Selection, policy: Missing, picks: &mut PickList) -> Self {
+        let mut learners = |columns: &[Selected], label| -> Vec<Learner> {
+            columns.iter().map(|c| Learner::new(c, label, picks)).collect()
+        };
+        let features = learners(&selection.features, false);
+        let targets = learners(&selection.targets, true);
+        let sensitives = learners(&selection.sensitives, true);
+        let weight =
+            selection.weight.as_ref().map(|name| (name.clone(), picks.add(name, ReadAs::Number)));
+        let labels =
+            targets.iter().chain(&sensitives).map(|l| l.place).chain(weight.as_ref().map(|w| w.1));
+        let needed = match policy {
+            Missing::Error => Vec::new(),
+            Missing::Mean => labels.collect(),
+            Missing::Drop => labels.chain(features.iter().map(|f| f.place)).collect(),
+        };
+        Self {
+            features,
+            targets,
+            sensitives,
+            weight,
+            total_weight: 0.0,
+            needed,
+            kept: 0,
+            scratch: Vec::new(),
+        }
+    }
+
+    fn all(&mut self) -> impl Iterator<Item = &mut Learner> {
+        self.features.iter_mut().chain(&mut self.targets).chain(&mut self.sensitives)
+    }
+
+    fn see(&mut self, source: &Source, piece: Piece) -> Result<()> {
+        let path = source.path(piece.file);
+        let whole = At { path, first_row: piece.first_row, kept: None };
+        for learner in self.all() {
+            learner.count(piece.batch.column(learner.place), whole);
+        }
+        let (batch, kept) = leave_out(piece.batch, &self.needed)
+            .map_err(|e| DataError::damaged(path, "data", e))?;
+        let at = At { kept: kept.as_deref(), ..whole };
+        let weights = self.weights(&batch, at)?;
+        self.kept += batch.num_rows() as u64;
+        let mut scratch = std::mem::take(&mut self.scratch);
+        for learner in self.all() {
+            learner.see(batch.column(learner.place), at, weights.as_deref(), &mut scratch)?;
+        }
+        self.scratch = scratch;
+        Ok(())
+    }
+
+    fn weights(
+        &mut self,
+        batch: &arrow_array::RecordBatch,
+        at: At<'_>,
+    ) -> Result<Option<Vec<f64>>> {
+        let Some((name, place)) = &self.weight else { return Ok(None) };
+        let weights = weights_of(batch.column(*place), name, at)?;
+        self.total_weight += weights.iter().sum::<f64>();
+        Ok(Some(weights))
+    }
+
+    fn finish(self, request: &Request, rows: u64) -> Result<Schema> {
+        for learner in self.features.iter().chain(&self.targets).chain(&self.sensitives) {
+            learner.check(rows, request.missing)?;
+        }
+        if self.kept == 0 {
+            return Err(DataError::AllRowsDropped { rows });
+        }
+        if let Some((column, _)) = self.weight.as_ref().filter(|_| self.total_weight <= 0.0) {
+            return Err(DataError::NoWeight { column: column.clone() });
+        }
+        Ok(Schema {
+            rows: self.kept,
+            dropped: rows - self.kept,
+            features: self.features.into_iter().map(feature).collect(),
+            targets: self.targets.into_iter().map(label).collect::<Result<_>>()?,
+            target_is_features: request.targets == Targets::Features,
+            sensitives: self.sensitives.into_iter().map(label).collect::<Result<_>>()?,
+            weight: self.weight.map(|(name, _)| name),
+            scale: request.scale,
+            missing: request.missing,
+        })
+    }
+}

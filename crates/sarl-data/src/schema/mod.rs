@@ -1,0 +1,192 @@
+//! The schema: what was learned about the columns in a first pass, and all that is
+//! needed to turn other data into the same features.
+
+mod categories;
+mod learn;
+mod learner;
+mod spread;
+mod stored;
+
+use serde::{Deserialize, Serialize};
+
+use crate::column::ColumnKind;
+use crate::request::{Missing, Scale};
+
+pub use categories::UNSEEN;
+pub(crate) use categories::{Found, Lookup};
+pub use learn::Progress;
+
+/// The version of the stored form.
+pub const SCHEMA_VERSION: u32 = 1;
+
+/// What was learned about the columns of a data set.
+///
+/// It goes into the model file as JSON, and checks itself when it is read back.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "stored::Stored", into = "stored::Stored")]
+pub struct Schema {
+    rows: u64,
+    dropped: u64,
+    features: Vec<Feature>,
+    targets: Vec<Label>,
+    target_is_features: bool,
+    sensitives: Vec<Label>,
+    weight: Option<String>,
+    scale: Scale,
+    missing: Missing,
+}
+
+/// A column that is learned from.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Feature {
+    /// The name of the column.
+    pub name: String,
+    /// How many of its values were missing.
+    pub missing: u64,
+    /// What it holds.
+    pub values: FeatureValues,
+}
+
+/// What a feature holds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase", deny_unknown_fields)]
+pub enum FeatureValues {
+    /// Numbers: one dense column.
+    Number {
+        /// The mean, weighted if there are weights.
+        mean: f64,
+        /// The standard deviation, dividing by n; zero for a constant.
+        std: f64,
+    },
+    /// Categories: one column for each.
+    Category {
+        /// What the cells hold.
+        kind: ColumnKind,
+        /// The categories in the order of their codes.
+        values: Vec<String>,
+        /// The most frequent one.
+        fill: u32,
+    },
+}
+
+/// A column that is to be kept or hidden.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Label {
+    /// The name of the column.
+    pub name: String,
+    /// How many of its values were missing.
+    pub missing: u64,
+    /// What it holds.
+    pub values: LabelValues,
+}
+
+/// What a label holds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase", deny_unknown_fields)]
+pub enum LabelValues {
+    /// Classes.
+    Class {
+        /// What the cells hold.
+        kind: ColumnKind,
+        /// The classes in the order of their codes.
+        values: Vec<String>,
+        /// How many rows each has.
+        counts: Vec<u64>,
+    },
+    /// Numbers, which are never scaled.
+    Number {
+        /// The mean, weighted if there are weights.
+        mean: f64,
+        /// The standard deviation, dividing by n.
+        std: f64,
+    },
+}
+
+impl Schema {
+    /// The rows that were learned from.
+    pub fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    /// The rows that were left out because of missing values.
+    pub fn dropped_rows(&self) -> u64 {
+        self.dropped
+    }
+
+    /// The features, in the order of the request.
+    pub fn features(&self) -> &[Feature] {
+        &self.features
+    }
+
+    /// The targets; none when the features are the target.
+    pub fn targets(&self) -> &[Label] {
+        &self.targets
+    }
+
+    /// Whether the features themselves are the target.
+    pub fn target_is_features(&self) -> bool {
+        self.target_is_features
+    }
+
+    /// The sensitive columns.
+    pub fn sensitives(&self) -> &[Label] {
+        &self.sensitives
+    }
+
+    /// The column of weights.
+    pub fn weight(&self) -> Option<&str> {
+        self.weight.as_deref()
+    }
+
+    /// What happens to numeric features.
+    pub fn scale(&self) -> Scale {
+        self.scale
+    }
+
+    /// What happens to missing values.
+    pub fn missing(&self) -> Missing {
+        self.missing
+    }
+
+    /// The number of dense columns of a block.
+    pub fn dense_width(&self) -> usize {
+        self.features.iter().filter(|f| matches!(f.values, FeatureValues::Number { .. })).count()
+    }
+
+    /// The number of columns with every categorical feature as one-hot.
+    pub fn width(&self) -> usize {
+        let width = |f: &Feature| match &f.values {
+            FeatureValues::Number { .. } => 1,
+            FeatureValues::Category { values, .. } => values.len(),
+        };
+        self.features.iter().map(width).sum()
+    }
+
+    /// The names of these columns: the dense ones first, then `column=category` for
+    /// each category of each categorical feature.
+    pub fn feature_names(&self) -> Vec<String> {
+        let mut names = Vec::with_capacity(self.width());
+        for feature in &self.features {
+            if let FeatureValues::Number { .. } = feature.values {
+                names.push(feature.name.clone());
+            }
+        }
+        for feature in &self.features {
+            if let FeatureValues::Category { values, .. } = &feature.values {
+                names.extend(values.iter().map(|value| format!("{}={value}", feature.name)));
+            }
+        }
+        names
+    }
+
+    /// What is taken off a number and what it is multiplied by.
+    pub(crate) fn scaling(&self, mean: f64, std: f64) -> (f64, f64) {
+        match self.scale {
+            Scale::None => (0.0, 1.0),
+            Scale::Standard if std > 0.0 => (mean, 1.0 / std),
+            Scale::Standard => (mean, 1.0),
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! The schema as JSON, which may come from anywhere: read back only if it makes sense.
+
+use std::collections::HashSet;
+
+use serde::{Deserialize, Serialize};
+
+use super::categories::MOST_CATEGORIES;
+use super::{Feature, FeatureValues, Label, LabelValues, SCHEMA_VERSION, Schema};
+use crate::cells::LARGEST;
+use crate::error::{DataError, Result};
+use crate::request::{Missing, Scale};
+
+/// More expanded columns than this are taken for damage.
+const MOST_COLUMNS: usize = 10_000_000;
+
+/// The stored form, not yet believed.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Stored {
+    version: u32,
+    rows: u64,
+    dropped: u64,
+    features: Vec<Feature>,
+    targets: Vec<Label>,
+    target_is_features: bool,
+    sensitives: Vec<Label>,
+    weight: Option<String>,
+    scale: Scale,
+    missing: Missing,
+}
+
+impl From<Schema> for Stored {
+    fn from(schema: Schema) -> Self {
+        let Schema {
+            rows,
+            dropped,
+            features,
+            targets,
+            target_is_features,
+            sensitives,
+            weight,
+            scale,
+            missing,
+        } = schema;
+        let version = SCHEMA_VERSION;
+        Self {
+            version,
+            rows,
+            dropped,
+            features,
+            targets,
+            target_is_features,
+            sensitives,
+            weight,
+            scale,
+            missing,
+        }
+    }
+}
+
+impl TryFrom<Stored> for Schema {
+    type Error = DataError;
+
+    fn try_from(stored: Stored) -> Result<Self> {
+        stored.check().map_err(|reason| DataError::BadSchema { reason })?;
+        let Stored {
+            rows,
+            dropped,
+            features,
+            targets,
+            target_is_features,
+            sensitives,
+            weight,
+            scale,
+            missing,
+            ..
+        } = stored;
+        Ok(Self {
+            rows,
+            dropped,
+            features,
+            targets,
+            target_is_features,
+            sensitives,
+            weight,
+            scale,
+            missing,
+        })
+    }
+}
+
+type Checked = std::result::Result<(), String>;
+
+impl Stored {
+    fn check(&self) -> Checked {
+        if self.version != SCHEMA_VERSION {
+            return Err(format!("found version {}, expected {SCHEMA_VERSION}", self.version));
+        }
+        if self.features.is_empty() {
+            return Err("no features".to_owned());
+        }
+        if self.target_is_features && !self.targets.is_empty() {
+            return Err("the features are the target, and there is another target".to_owned());
+        }
+        unique("feature", self.features.iter().map(|f| f.name.as_str()))?;
+        unique("label", self.targets.iter().chain(&self.sensitives).map(|l| l.name.as_str()))?;
+        self.features.iter().try_for_each(check_feature)?;
+        self.targets.iter().chain(&self.sensitives).try_for_each(check_label)?;
+        let width: usize = self.features.iter().map(width).sum();
+        match width <= MOST_COLUMNS {
+            true => Ok(()),
+            false => Err(format!("found {width} columns, expected at most {MOST_COLUMNS}")),
+        }
+    }
+}
+
+fn width(feature: &Feature) -> usize {
+    match &feature.values {
+        FeatureValues::Number { .. } => 1,
+        FeatureValues::Category { values, .. } => values.len(),
+    }
+}
+
+fn unique<'a>(what: &str, names: impl Iterator<Item = &'a str>) -> Checked {
+    let mut seen = HashSet::new();
+    for name in names {
+        if name.is_empty() || !seen.insert(name) {
+            return Err(format!("the {what} `{name}` has no name or comes twice"));
+        }
+    }
+    Ok(())
+}
+
+fn check_feature(feature: &Feature) -> Checked {
+    match &feature.values {
+        FeatureValues::Number { mean, std } => check_spread(&feature.name, *mean, *std),
+        FeatureValues::Category { values, fill, .. } => {
+            check_values(&feature.name, values, 1)?;
+            match (*fill as usize) < values.len() {
+                true => Ok(()),
+                false => Err(format!(
+                    "column `{}`: found the fill {fill}, expected less than {}",
+                    feature.name,
+                    values.len()
+                )),
+            }
+        }
+    }
+}
+
+fn check_label(label: &Label) -> Checked {
+    match &label.values {
+        LabelValues::Number { mean, std } => check_spread(&label.name, *mean, *std),
+        LabelValues::Class { values, counts, .. } => {
+            check_values(&label.name, values, 2)?;
+            match counts.len() == values.len() {
+                true => Ok(()),
+                false => Err(format!(
+                    "label `{}`: found {} counts, expected {}",
+                    label.name,
+                    counts.len(),
+                    values.len()
+                )),
+            }
+        }
+    }
+}
+
+fn check_spread(name: &str, mean: f64, std: f64) -> Checked {
+    let sound = mean.abs() <= LARGEST
+        && (0.0..=2.0 * LARGEST).contains(&std)
+        && !(std > 0.0 && std < f64::MIN_POSITIVE);
+    match sound {
+        true => Ok(()),
+        false => Err(format!(
+            "column `{name}`: found mean {mean} and standard deviation {std}, expected finite numbers"
+        )),
+    }
+}
+
+fn check_values(name: &str, values: &[String], least: usize) -> Checked {
+    if !(least..=MOST_CATEGORIES).contains(&values.len()) {
+        return Err(format!(
+            "column `{name}`: found {} categories, expected {least} to {MOST_CATEGORIES}",
+            values.len()
+        ));
+    }
+    let different: HashSet<&String> = values.iter().collect();
+    match different.len() == values.len() {
+        true => Ok(()),
+        false => Err(format!("column `{name}`: a category comes twice")),
+    }
+}
+
+impl Schema {
+    /// The schema as JSON.
+    pub fn to_json(&self) -> Result<String> {
+        serde_json::to_string(self).map_err(|e| DataError::BadSchema { reason: e.to_string() })
+    }
+
+    /// A schema from JSON, if it makes sense.
+    pub fn from_json(json: &str) -> Result<Self> {
+        serde_json::from_str(json).map_err(|e| {
+            let text = e.to_string();
+            DataError::BadSchema {
+                reason: text.strip_prefix("unusable schema: ").unwrap_or(&text).to_owned(),
+            }
+        })
+    }
+}

@@ -1,0 +1,214 @@
+//! A data set: one file or several with the same columns.
+
+use std::collections::{HashMap, HashSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use arrow_array::RecordBatch;
+
+use crate::column::{Column, ColumnKind, MatrixArray};
+use crate::error::{DataError, Result};
+use crate::format::{Batches, DataFile, Format, Pick, RowsHint};
+use crate::guard::on_reader_thread;
+
+/// Files that are one data set, looked at but not yet read.
+///
+/// Opening reads the headers (and the first rows of a CSV file) only. Every pass
+/// over the data opens the files again, so a `Source` is cheap to keep.
+#[derive(Clone, Debug)]
+pub struct Source {
+    files: Arc<[DataFile]>,
+    columns: Vec<Column>,
+    index: HashMap<String, usize>,
+    threads: usize,
+}
+
+impl Source {
+    /// Opens files and folders as one data set. A folder stands for the data files
+    /// in it, sorted by name. All files must have the same columns, in any order.
+    pub fn open<P: AsRef<Path>>(paths: &[P]) -> Result<Self> {
+        let paths = expand(paths)?;
+        let probe = || paths.iter().map(|path| DataFile::probe(path)).collect::<Result<Vec<_>>>();
+        let files = on_reader_thread(probe)?;
+        let columns = agree(&files)?;
+        let index = columns.iter().enumerate().map(|(i, c)| (c.name.clone(), i)).collect();
+        Ok(Self { files: files.into(), columns, index, threads: 1 })
+    }
+
+    /// Decodes the columns of Parquet files with this many threads (at first: one).
+    /// The blocks do not depend on it.
+    pub fn with_threads(self, threads: usize) -> Self {
+        Self { threads: threads.clamp(1, 256), ..self }
+    }
+
+    /// The columns, in the order of the first file.
+    pub fn columns(&self) -> &[Column] {
+        &self.columns
+    }
+
+    /// The files, in the order in which they are read.
+    pub fn paths(&self) -> impl Iterator<Item = &Path> {
+        self.files.iter().map(|f| f.path.as_path())
+    }
+
+    /// The number of rows, where it is known or can be guessed without reading them.
+    pub fn rows_hint(&self) -> Option<RowsHint> {
+        let add = |sum: RowsHint, hint: RowsHint| RowsHint {
+            rows: sum.rows.saturating_add(hint.rows),
+            exact: sum.exact && hint.exact,
+        };
+        self.files
+            .iter()
+            .map(|f| f.rows)
+            .try_fold(RowsHint { rows: 0, exact: true }, |sum, hint| Some(add(sum, hint?)))
+    }
+
+    /// The names of the columns that come from one array of a matrix file: those of
+    /// `y` and `s` are the labels when nobody names others.
+    pub fn array_columns(&self, array: MatrixArray) -> Vec<String> {
+        self.columns.iter().filter(|c| c.array == Some(array)).map(|c| c.name.clone()).collect()
+    }
+
+    /// The column of a name.
+    pub(crate) fn column(&self, name: &str) -> Option<&Column> {
+        self.index.get(name).and_then(|i| self.columns.get(*i))
+    }
+
+    /// The file of a piece, for messages.
+    pub(crate) fn path(&self, file: usize) -> &Path {
+        self.files.get(file).map_or(Path::new(""), |f| f.path.as_path())
+    }
+
+    /// The rows of all files one after another, in pieces of at most about `rows` rows.
+    pub(crate) fn pieces(&self, picks: Vec<Pick>, rows: usize) -> Pieces {
+        Pieces {
+            files: self.files.clone(),
+            picks,
+            rows: rows.max(1),
+            threads: self.threads,
+            next_file: 0,
+            current: None,
+            row: 0,
+        }
+    }
+}
+
+/// The files that the given files and folders stand for.
+fn expand<P: AsRef<Path>>(paths: &[P]) -> Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for path in paths {
+        let path = path.as_ref();
+        match path.is_dir() {
+            true => files.extend(folder(path)?),
+            false => files.push(path.to_owned()),
+        }
+    }
+    match files.is_empty() {
+        true => Err(DataError::NoFiles),
+        false => Ok(files),
+    }
+}
+
+fn folder(path: &Path) -> Result<Vec<PathBuf>> {
+    let entries = fs::read_dir(path).map_err(|e| DataError::read(path, e))?;
+    let mut files = Vec::new();
+    for entry in entries {
+        let file = entry.map_err(|e| DataError::read(path, e))?.path();
+        let hidden = file.file_name().is_some_and(|n| n.to_string_lossy().starts_with('.'));
+        if !hidden && file.is_file() && Format::of(&file).is_some() {
+            files.push(file);
+        }
+    }
+    files.sort();
+    match files.is_empty() {
+        true => Err(DataError::NoDataInFolder { path: path.to_owned() }),
+        false => Ok(files),
+    }
+}
+
+/// The columns that all files agree on.
+fn agree(files: &[DataFile]) -> Result<Vec<Column>> {
+    let Some((first, rest)) = files.split_first() else { return Err(DataError::NoFiles) };
+    let mut columns = first.columns.clone();
+    for file in rest {
+        let theirs: HashMap<&str, &Column> =
+            file.columns.iter().map(|c| (c.name.as_str(), c)).collect();
+        for column in &mut columns {
+            let same = theirs.get(column.name.as_str());
+            let same = same.ok_or_else(|| differ(file, &column.name, first))?;
+            column.kind = column.kind.join(same.kind).ok_or_else(|| DataError::WrongType {
+                path: file.path.clone(),
+                column: column.name.clone(),
+                found: same.kind.describe().to_owned(),
+                expected: format!("{} as in {}", column.kind.describe(), first.path.display()),
+            })?;
+        }
+        let ours: HashSet<&str> = first.columns.iter().map(|c| c.name.as_str()).collect();
+        if let Some(more) = file.columns.iter().find(|c| !ours.contains(c.name.as_str())) {
+            return Err(differ(first, &more.name, file));
+        }
+    }
+    Ok(columns)
+}
+
+fn differ(without: &DataFile, column: &str, with: &DataFile) -> DataError {
+    DataError::ColumnsDiffer {
+        path: without.path.clone(),
+        column: column.to_owned(),
+        other: with.path.clone(),
+    }
+}
+
+/// Some rows of one file.
+pub(crate) struct Piece {
+    /// The number of the file.
+    pub(crate) file: usize,
+    /// The row of the file that comes first here, counted from 0.
+    pub(crate) first_row: u64,
+    pub(crate) batch: RecordBatch,
+}
+
+/// The pieces of all files in order.
+pub(crate) struct Pieces {
+    files: Arc<[DataFile]>,
+    picks: Vec<Pick>,
+    rows: usize,
+    threads: usize,
+    next_file: usize,
+    current: Option<Batches>,
+    row: u64,
+}
+
+impl Pieces {
+    fn piece(&mut self) -> Result<Option<Piece>> {
+        loop {
+            if let Some(batch) = self.current.as_mut().and_then(Iterator::next) {
+                let batch = batch?;
+                let first_row = self.row;
+                self.row += batch.num_rows() as u64;
+                return Ok(Some(Piece { file: self.next_file - 1, first_row, batch }));
+            }
+            let Some(file) = self.files.get(self.next_file) else { return Ok(None) };
+            self.current = Some(file.read(&self.picks, self.rows, self.threads)?);
+            self.next_file += 1;
+            self.row = 0;
+        }
+    }
+}
+
+impl Iterator for Pieces {
+    type Item = Result<Piece>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.piece().transpose()
+    }
+}
+
+/// Columns without any known kind are read as text.
+pub(crate) fn kind_or_text(kind: ColumnKind) -> ColumnKind {
+    match kind {
+        ColumnKind::Empty | ColumnKind::Other => ColumnKind::Text,
+        kind => kind,
+    }
+}
