@@ -1,6 +1,8 @@
 //! The files: safetensors with a JSON description under one metadata key.
 //!
-//! Matrices are stored row by row, so that other readers see their natural shape.
+//! Matrices are stored row by row, so that other readers see their natural shape. The tensor
+//! `checksum` is the CRC-32 of the description and of all other tensors, so that a flipped bit is
+//! an error and not another model.
 
 use std::collections::HashMap;
 
@@ -15,6 +17,12 @@ use crate::{Error, Result};
 /// the same model should be the same bytes.
 const KEY: &str = "sarl";
 
+/// The tensor of the checksum.
+const CHECKSUM: &str = "checksum";
+
+/// The most rows or columns of a tensor.
+const MOST: usize = 1 << 32;
+
 /// What the description starts with.
 #[derive(serde::Serialize, serde::Deserialize)]
 struct Heading {
@@ -28,6 +36,20 @@ struct Described<'a, T> {
     heading: Heading,
     #[serde(flatten)]
     description: &'a T,
+}
+
+/// The CRC-32 of the description and of all tensors but itself, in the order of their names.
+fn checksum<N: AsRef<str>>(json: &str, tensors: &[(N, TensorView<'_>)]) -> u32 {
+    let mut sorted: Vec<_> = tensors.iter().map(|(name, view)| (name.as_ref(), view)).collect();
+    sorted.sort_by_key(|(name, _)| *name);
+    let mut crc = crc32fast::Hasher::new();
+    crc.update(json.as_bytes());
+    for (name, view) in sorted.into_iter().filter(|(name, _)| *name != CHECKSUM) {
+        crc.update(name.as_bytes());
+        view.shape().iter().for_each(|&n| crc.update(&(n as u64).to_le_bytes()));
+        crc.update(view.data());
+    }
+    crc.finalize()
 }
 
 /// Collects tensors and writes them out.
@@ -58,7 +80,7 @@ impl Writer {
         let heading = Heading { kind: kind.to_owned(), version };
         let json = serde_json::to_string(&Described { heading, description })
             .map_err(|e| failed(e.to_string()))?;
-        let views = self
+        let mut views = self
             .tensors
             .iter()
             .map(|(name, shape, bytes)| {
@@ -66,6 +88,9 @@ impl Writer {
                 view.map(|v| (name.as_str(), v)).map_err(|e| failed(e.to_string()))
             })
             .collect::<Result<Vec<_>>>()?;
+        let sum = checksum(&json, &views).to_le_bytes();
+        let sum = TensorView::new(Dtype::U32, vec![1], &sum).map_err(|e| failed(e.to_string()))?;
+        views.push((CHECKSUM, sum));
         let metadata = HashMap::from([(KEY.to_owned(), json)]);
         safetensors::serialize(views, Some(metadata)).map_err(|e| failed(e.to_string()))
     }
@@ -101,6 +126,10 @@ impl<'a> Reader<'a> {
             let found = heading.version;
             return Err(failed(format!("its version is {found}, this program reads {version}")));
         }
+        let found = tensors.tensor(CHECKSUM).ok().map(|t| t.data().to_vec());
+        if found.as_deref() != Some(&checksum(json, &tensors.tensors()).to_le_bytes()) {
+            return Err(failed("its checksum is wrong: the file is damaged".into()));
+        }
         let description = serde_json::from_str(json).map_err(damaged)?;
         Ok((Reader { kind, tensors }, description))
     }
@@ -126,6 +155,9 @@ impl<'a> Reader<'a> {
             let expected = format!("expected {dimensions} dimensions");
             return Err(self.problem(format!("tensor `{name}` has shape {shape:?}, {expected}")));
         }
+        // A dimension of 0 makes any other one free: refuse what no layout could ask for.
+        let sane = shape.iter().all(|&n| n <= MOST);
+        self.require(sane, format!("tensor `{name}` has shape {shape:?}, which is too large"))?;
         let bytes = self.tensors.tensor(name).map(|t| t.data());
         let bytes = bytes.map_err(|e| self.problem(e.to_string()))?;
         let finite = bytes.as_chunks::<8>().0.iter().all(|c| f64::from_le_bytes(*c).is_finite());
@@ -138,6 +170,9 @@ impl<'a> Reader<'a> {
         let (shape, bytes) = self.numbers(name, 2)?;
         let values = bytes.as_chunks::<8>().0;
         let columns = shape[1];
+        if values.is_empty() {
+            return Ok(Mat::zeros(shape[0], columns));
+        }
         Ok(Mat::from_fn(shape[0], columns, |i, j| f64::from_le_bytes(values[i * columns + j])))
     }
 

@@ -11,7 +11,6 @@ use faer::{Mat, MatRef};
 use serde::{Deserialize, Serialize};
 
 use super::model::Model;
-use crate::Result;
 use crate::container::{Reader, Writer};
 use crate::features::{Columns, Kernel};
 use crate::front::{Bounds, Certificate, Front, Goal, Method, Point};
@@ -19,6 +18,7 @@ use crate::moments::{Label, LabelKind, Role};
 use crate::spectral::Reduced;
 use crate::spectral::problem::Problem;
 use crate::spectral::reduced::Ridged;
+use crate::{Error, Result};
 
 const KIND: &str = "model";
 const VERSION: u32 = 1;
@@ -186,7 +186,10 @@ fn read_problem(
         let total: f64 = variance.iter().sum();
         let sound = variance.iter().all(|&v| v >= 0.0) && total > 0.0 && total.is_finite();
         reader.require(sound, format!("the variances of the {name} are not positive"))?;
-        let possible = cross.squared_norm_l2() <= total * (1.0 + AGREE);
+        let possible = variance
+            .iter()
+            .enumerate()
+            .all(|(j, v)| cross.col(j).squared_norm_l2() <= v * (1.0 + AGREE) + AGREE * total);
         reader.require(possible, format!("the {name} is explained by more than its variance"))?;
         Ok((cross, variance))
     };
@@ -262,17 +265,23 @@ fn read_subspace(reader: &Reader<'_>, reduced: &Reduced) -> Result<Mat<f64>> {
 
 /// The stored figures must be those of the stored solution.
 fn check_solution(reader: &Reader<'_>, model: &Model, bounds: &Bounds) -> Result<()> {
-    let front = Front::new(&model.reduced, model.cap)
-        .map_err(|e| reader.problem(format!("the problem cannot be solved: {e}")))?;
+    let wrong = |e: Error| reader.problem(format!("the problem cannot be solved: {e}"));
+    let front = Front::new(&model.reduced, model.cap).map_err(wrong)?;
     let near = |a: f64, b: f64| (a - b).abs() <= AGREE * (1.0 + b.abs());
     let (losses, point) = (model.reduced.losses(model.subspace.as_ref()), &model.point);
     let same = near(point.losses.jy, losses.jy)
         && near(point.losses.js, losses.js)
-        && near(bounds.gamma_min, front.bounds().gamma_min)
-        && near(bounds.alpha_min, front.bounds().alpha_min)
+        && near(point.utility, front.bounds().utility(losses.jy))
+        && near(point.leakage, front.bounds().leakage(losses.js))
+        && bounds.figures().iter().zip(front.bounds().figures()).all(|(a, b)| near(*a, b))
         && point.dim == model.subspace.ncols()
+        && model.cap.is_none_or(|cap| point.dim <= cap)
         && (0.0..=1.0).contains(&point.lambda);
     reader.require(same, "its stored losses are not those of its encoder")?;
+    let proven = front.certify(model.goal, point).map_err(wrong)?;
+    let stored = &model.certificate;
+    let holds = near(stored.dual_bound, proven.dual_bound) && near(stored.gap, proven.gap);
+    reader.require(holds, "its certificate is not that of its encoder")?;
     let encoder = model.encoder();
     let weights = reader.matrix("encoder.weights", model.reduced.features, point.dim)?;
     let offset = reader.vector("encoder.offset", point.dim)?;

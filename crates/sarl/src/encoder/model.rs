@@ -249,6 +249,14 @@ impl Model {
         if map.outputs() != reduced.features() {
             return Err(Error::shape("features", reduced.features(), map.outputs()));
         }
+        for (what, role, found) in [
+            ("target columns", Role::Target, reduced.label_columns().0),
+            ("sensitive columns", Role::Sensitive, reduced.label_columns().1),
+        ] {
+            if layout.width(role) != found {
+                return Err(Error::shape(what, layout.width(role), found));
+            }
+        }
         let mut reduced = reduced.clone();
         reduced.basis = map.fold(reduced.basis);
         let solution = Front::new(&reduced, cap)?.solve(goal)?;

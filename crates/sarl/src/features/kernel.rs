@@ -120,8 +120,12 @@ fn rbf(x: MatRef<'_, f64>, u: MatRef<'_, f64>, gamma: f64) -> Mat<f64> {
     let (xx, uu) = (norms(&x), norms(&u));
     let mut k = &x * u.transpose();
     each_column(&mut k, |j, column| {
-        for (v, xx) in column.iter_mut().zip(&xx) {
-            *v = (-gamma * (xx + uu[j] - 2.0 * *v).max(0.0)).exp();
+        for (i, (v, xx)) in column.iter_mut().zip(&xx).enumerate() {
+            let square = xx + uu[j] - 2.0 * *v;
+            // Squares that overflow leave ∞ − ∞.
+            let square =
+                if square.is_nan() { (x.row(i) - u.row(j)).squared_norm_l2() } else { square };
+            *v = (-gamma * square.max(0.0)).exp();
         }
     });
     k
@@ -154,10 +158,12 @@ fn each_column(k: &mut Mat<f64>, work: impl Fn(usize, &mut [f64]) + Sync) {
 const MEDIAN_ROWS: usize = 1000;
 
 /// The median heuristic: `γ = 1 / (2 median²)` of the distances between rows for the RBF kernel,
-/// `1 / median` of their ℓ₁ distances for the Laplacian. `sample` should be a random sample; its
-/// first thousand rows are used.
+/// `1 / median` of their ℓ₁ distances for the Laplacian, `1 / width` for the polynomial. About a
+/// thousand rows are used, evenly spaced, so that sorted data does no harm.
 pub fn median_gamma(family: Family, sample: MatRef<'_, f64>) -> Result<f64> {
-    let x = sample.subrows(0, sample.nrows().min(MEDIAN_ROWS));
+    let step = sample.nrows().div_ceil(MEDIAN_ROWS).max(1);
+    let used = sample.nrows().div_ceil(step);
+    let x = Mat::from_fn(used, sample.ncols(), |i, j| sample[(i * step, j)]);
     let distance = |i: usize, j: usize| -> f64 {
         let pairs = x.row(i).iter().zip(x.row(j).iter());
         match family {

@@ -74,7 +74,14 @@ pub(super) fn choose(
         let expected = "at least 1, and a row to take it from";
         return Err(Error::Argument { name: "the number of landmarks", value: 0.0, expected });
     }
+    if options.choice != Choice::Exact && !(0.0..1.0).contains(&options.tolerance) {
+        let (name, value) = ("the tolerance of landmarks", options.tolerance);
+        return Err(Error::Argument { name, value, expected: "0 or more, and under 1" });
+    }
     let mut state = State::new(kernel, x, limits);
+    if !state.diagonal.iter().sum::<f64>().is_finite() {
+        return Err(Error::Kernel("kernel values overflow; rescale the inputs".into()));
+    }
     let mut rng = ChaCha8Rng::seed_from_u64(options.seed);
     match options.choice {
         Choice::Adaptive => while state.wants_more() && state.adaptive_block(&mut rng) {},

@@ -192,11 +192,16 @@ impl FeatureMap {
         if x.ncols() != self.inputs() {
             return Err(Error::shape("input columns", x.ncols(), self.inputs()));
         }
+        check_finite(x, 0, Place::Feature)?;
+        Ok(self.features(x))
+    }
+
+    fn features(&self, x: MatRef<'_, f64>) -> Mat<f64> {
         let mut features = self.columns.apply(x);
         if let Some(factor) = &self.factor {
             solve_lower(factor.as_ref(), features.as_mut().transpose_mut());
         }
-        Ok(features)
+        features
     }
 
     /// Coefficients of the features as coefficients of the columns.
@@ -223,9 +228,11 @@ impl FeatureMap {
         if self.is_linear() {
             return moments.push(block);
         }
-        if !block.codes.is_empty() || block.dense.ncols() != self.inputs() {
+        if block.dense.ncols() != self.inputs() {
             return Err(Error::shape("dense input columns", block.dense.ncols(), self.inputs()));
         }
+        // All of the block before any of it: what is refused leaves the moments as they were.
+        block.check_beside(moments.layout(), moments.rows())?;
         check_finite(block.dense, moments.rows(), Place::Feature)?;
         let mut start = 0;
         while start < block.rows() {
@@ -233,7 +240,7 @@ impl FeatureMap {
             let part = block.slice(start, rows);
             let x = Mat::from_fn(rows, self.inputs(), |i, j| part.dense[(i, j)].into());
             // Row-major, as moments read them.
-            let features = self.apply(x.as_ref())?.transpose().to_owned();
+            let features = self.features(x.as_ref()).transpose().to_owned();
             let keeps = moments.layout().inputs.kept() > 0;
             let mapped = Block {
                 dense: features.transpose(),

@@ -44,15 +44,29 @@ impl Bounds {
         let left = |total: f64, explained: f64| (total - explained).max(0.0);
         let alpha_min = left(ts, s.explained(useful.as_ref()));
         let more = cap.saturating_sub(y.rank);
+        let worst = left(ts, s.explained(problem.most_useful_and_telling(cap)?.as_ref()));
         Ok(Bounds {
             gamma_min: left(ty, y.explained(useful.as_ref())),
             gamma_max: left(ty, y.explained(blind.as_ref())),
             alpha_min,
             alpha_max: ts,
-            alpha_bar_min: left(alpha_min, largest(&congruence(y.null(), s.a.as_ref()), more)?),
+            alpha_bar_min: left(worst, largest(&congruence(y.null(), s.a.as_ref()), more)?),
             alpha_star_min: left(ts, largest(&s.a, cap)?),
             target_variance: ty,
         })
+    }
+
+    /// All of them, for comparing.
+    pub(crate) fn figures(&self) -> [f64; 7] {
+        [
+            self.gamma_min,
+            self.gamma_max,
+            self.alpha_min,
+            self.alpha_max,
+            self.alpha_bar_min,
+            self.alpha_star_min,
+            self.target_variance,
+        ]
     }
 
     /// The share of the sensitive variance that the best linear adversary explains, 0 to 1.

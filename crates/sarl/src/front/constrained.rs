@@ -44,6 +44,14 @@ impl Limit {
         }
     }
 
+    /// The constraint up to rounding: what meets it to 1e-13 of itself meets it.
+    fn rounded(self) -> Self {
+        match self {
+            Limit::Leak(most) => Limit::Leak(most * (1.0 + ENOUGH)),
+            Limit::Keep(least) => Limit::Keep(least * (1.0 - ENOUGH)),
+        }
+    }
+
     /// What is maximised.
     fn value(self, e: Explained) -> f64 {
         match self {
@@ -65,6 +73,15 @@ impl Limit {
         match self {
             Limit::Leak(_) => problem.sensitive.total(),
             Limit::Keep(_) => problem.target.total(),
+        }
+    }
+
+    /// Slack below this is none: relative to what is asked, because near leakage 0 the target
+    /// gains with the root of the leakage.
+    fn enough(self, problem: &Problem) -> f64 {
+        match self {
+            Limit::Leak(most) => ENOUGH * most.min(problem.sensitive.total()),
+            Limit::Keep(_) => ENOUGH * problem.target.total(),
         }
     }
 
@@ -106,12 +123,13 @@ pub(super) fn dual(problem: &Problem, cap: usize, limit: Limit) -> Result<f64> {
     }
     let bracket = along_front(problem, cap, limit, &measure)?;
     let at = |lambda: f64| -> Result<f64> {
-        let g = problem.subspace(lambda, cap)?;
-        let e = measure(&g);
-        let negative = lambda * e.s - (1.0 - lambda) * e.y;
+        let e = measure(&problem.subspace(lambda, cap)?);
+        // In explained variance itself: the weights of unit variances over those variances.
+        let (y, s) = ((1.0 - lambda) / problem.target.total(), lambda / problem.sensitive.total());
         Ok(match limit {
-            Limit::Leak(c) => (lambda * c - negative) / (1.0 - lambda),
-            Limit::Keep(b) => -((1.0 - lambda) * b + negative) / lambda,
+            Limit::Leak(c) if y > 0.0 => e.y + s * (c - e.s) / y,
+            Limit::Keep(b) if s > 0.0 => -(e.s + y * (b - e.y) / s),
+            _ => f64::INFINITY,
         })
     };
     Ok(at(bracket.inside)?.min(at(bracket.outside)?))
@@ -129,7 +147,7 @@ fn along_front(
     measure: &dyn Fn(&Mat<f64>) -> Explained,
 ) -> Result<Bracket> {
     let (inside, outside) = limit.ends();
-    narrow(Bracket { inside, outside }, ENOUGH * limit.scale(problem), |lambda| {
+    narrow(Bracket { inside, outside }, limit.enough(problem), |lambda| {
         Ok(limit.slack(measure(&problem.subspace(lambda, cap)?)))
     })
 }
@@ -145,7 +163,7 @@ pub(super) struct Search<'a> {
 impl<'a> Search<'a> {
     pub(super) fn new(reduced: &'a Reduced, cap: usize, limit: Limit) -> Self {
         let problem = &reduced.problem;
-        Search { reduced, problem, cap: cap.min(problem.size()), limit }
+        Search { reduced, problem, cap: cap.min(problem.size()), limit: limit.rounded() }
     }
 
     /// What unregularised predictors explain.
@@ -168,13 +186,13 @@ impl<'a> Search<'a> {
         if slack < -tolerance::REACH * scale {
             return Ok(Err(self.measure(&safe.subspace)));
         }
-        if slack <= END * scale {
+        if slack <= (END * scale).max(2.0 * self.limit.enough(self.problem)) {
             return Ok(Ok(safe));
         }
         let measure = |g: &Mat<f64>| self.measure(g);
         let bracket = along_front(self.problem, self.cap, self.limit, &measure)?;
         let mut best = self.theorem3(bracket.inside)?;
-        if self.slack(&best) <= 10.0 * ENOUGH * scale {
+        if self.slack(&best) <= 10.0 * self.limit.enough(self.problem) {
             return Ok(Ok(best));
         }
         let beyond = self.theorem3(bracket.outside)?.subspace.ncols();
@@ -247,11 +265,11 @@ impl<'a> Search<'a> {
         if slack(outside)? >= 0.0 {
             return Ok(Some(self.found(lowest(outside)?, hard, Method::Rotated)));
         }
-        let scale = self.limit.scale(self.problem);
-        let bracket = narrow(Bracket { inside, outside }, ENOUGH * scale, slack)?;
+        let enough = self.limit.enough(self.problem);
+        let bracket = narrow(Bracket { inside, outside }, enough, slack)?;
         let g = lowest(bracket.inside)?;
         let found = self.found(g, bracket.inside, Method::Rotated);
-        if rank == 0 || self.slack(&found) <= 10.0 * ENOUGH * scale {
+        if rank == 0 || self.slack(&found) <= 10.0 * enough {
             return Ok(Some(found));
         }
         let mut best = found;
@@ -265,7 +283,7 @@ impl<'a> Search<'a> {
     /// the rest cuts, until the constraint is met exactly.
     fn rotated(&self, lambda: f64, rank: usize) -> Result<Option<Found>> {
         let (values, vectors) = eigh(self.problem.b(lambda).as_ref())?;
-        let (from, to) = eigenspace(&values, values[rank - 1]);
+        let (from, to) = eigenspace(&values, values[rank - 1], self.problem.spread(lambda));
         let (below, tied) = (vectors.subcols(0, from), vectors.subcols(from, to - from));
         let take = rank - from;
         let tied = self.ascending(tied)?;
@@ -282,7 +300,7 @@ impl<'a> Search<'a> {
         let at = match slack(outside)? >= 0.0 {
             true => outside,
             false => {
-                let enough = ENOUGH * self.limit.scale(self.problem);
+                let enough = self.limit.enough(self.problem);
                 narrow(Bracket { inside, outside }, enough, slack)?.inside
             }
         };
@@ -300,7 +318,7 @@ impl<'a> Search<'a> {
     /// part. There `λ s(v) = (1−λ) y(v)`, so any part of it lies on the hull.
     fn diluted(&self, lambda: f64) -> Result<Option<Found>> {
         let (values, vectors) = eigh(self.problem.b(lambda).as_ref())?;
-        let (from, to) = eigenspace(&values, 0.0);
+        let (from, to) = eigenspace(&values, 0.0, self.problem.spread(lambda));
         if from == to {
             return Ok(None);
         }
@@ -325,7 +343,12 @@ impl<'a> Search<'a> {
             let mut mixed = self.with_spare(direction) * faer::Scale(share.sqrt());
             mixed[(self.problem.size(), 0)] = (1.0 - share).sqrt();
             taken = beside(taken.as_ref(), mixed.as_ref());
-            left -= share * counts;
+            // A second share, of what rounding leaves, would give the spare direction away and
+            // with it what it hides.
+            if share < 1.0 {
+                break;
+            }
+            left -= counts;
         }
         let found = self.found(taken, lambda, Method::Diluted);
         let scale = self.limit.scale(self.problem);
@@ -347,9 +370,9 @@ fn keep_better(best: &mut Found, other: Found) {
     }
 }
 
-/// The range of ascending eigenvalues that tie with `value`.
-fn eigenspace(values: &[f64], value: f64) -> (usize, usize) {
-    let size = values.iter().fold(0.0_f64, |a, v| a.max(v.abs()));
+/// The range of ascending eigenvalues that tie with `value`, relative to `size`: that of the parts
+/// of `B`, because where both sides balance in every direction `B` itself is nothing but rounding.
+fn eigenspace(values: &[f64], value: f64, size: f64) -> (usize, usize) {
     let near = |v: f64| (v - value).abs() <= tolerance::TIE * size;
     let from = values.iter().position(|&v| near(v)).unwrap_or(values.len());
     let to = values.iter().rposition(|&v| near(v)).map_or(from, |i| i + 1);

@@ -14,10 +14,10 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::goal::Goal;
-use super::{Front, lambdas};
-use crate::Result;
+use super::{Front, check_cap, lambdas};
 use crate::moments::{Covariances, LabelCovariances, Moments};
 use crate::spectral::Reduced;
+use crate::{Error, Result};
 
 /// Held-out losses: means over the folds and standard deviations between them.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -60,6 +60,7 @@ struct Tested {
 impl HeldOut {
     /// Reduces each training set. `cap` bounds the dimensions, as for [`Front::new`].
     pub fn new(moments: &Moments, ridge: f64, cap: Option<usize>) -> Result<Self> {
+        check_cap(cap)?;
         let splits = moments.splits()?;
         let folds = splits.iter().map(|(train, test)| Fold::new(train, test, ridge));
         Ok(HeldOut { folds: folds.collect::<Result<_>>()?, cap })
@@ -67,7 +68,12 @@ impl HeldOut {
 
     /// The losses at λ.
     pub fn at(&self, lambda: f64) -> Result<HeldOutLosses> {
-        self.average(|fold| fold.reduced.problem.subspace(lambda, self.cap.unwrap_or(usize::MAX)))
+        Goal::Lambda(lambda).check()?;
+        let cap = self.cap.unwrap_or(usize::MAX);
+        self.average(|fold| {
+            let problem = &fold.reduced.problem;
+            problem.subspace(problem.weight(lambda), cap)
+        })
     }
 
     /// The losses at `count` evenly spaced λ, beside [`Front::points`].
@@ -84,7 +90,14 @@ impl HeldOut {
         let goal = goal.as_share(front.bounds());
         self.average(|fold| {
             let front = Front::new(&fold.reduced, self.cap)?;
-            Ok(front.solve(goal)?.subspace)
+            match front.solve(goal) {
+                Ok(solution) => Ok(solution.subspace),
+                // With a ridge a fold may fall just short of a utility that all the data reach.
+                Err(Error::Unreachable { .. }) => {
+                    fold.reduced.problem.subspace(0.0, self.cap.unwrap_or(usize::MAX))
+                }
+                Err(error) => Err(error),
+            }
         })
     }
 

@@ -46,10 +46,7 @@ pub struct Front<'a> {
 impl<'a> Front<'a> {
     /// The front over encoders with at most `cap` dimensions, or as many as help.
     pub fn new(reduced: &'a Reduced, cap: Option<usize>) -> Result<Self> {
-        if cap == Some(0) {
-            let expected = "at least 1";
-            return Err(Error::Argument { name: "the cap on dimensions", value: 0.0, expected });
-        }
+        check_cap(cap)?;
         let cap = cap.unwrap_or(usize::MAX);
         Ok(Front { reduced, cap, bounds: Bounds::new(reduced.exact(), cap)? })
     }
@@ -62,20 +59,23 @@ impl<'a> Front<'a> {
     /// The λ strictly between 0 and 1 at which the optimal dimensionality steps down, ascending,
     /// once for each dimension lost.
     pub fn breakpoints(&self) -> Result<Vec<f64>> {
+        let problem = &self.reduced.problem;
         let inner = |c: &&f64| **c > 0.0 && **c < 1.0;
-        Ok(self.reduced.problem.crossings()?.iter().filter(inner).copied().collect())
+        Ok(problem.crossings()?.iter().filter(inner).map(|&c| problem.lambda(c)).collect())
     }
 
     /// The optimal number of dimensions at λ.
     pub fn dimension(&self, lambda: f64) -> Result<usize> {
         Goal::Lambda(lambda).check()?;
-        Ok(self.reduced.problem.dimension(lambda)?.min(self.cap))
+        let problem = &self.reduced.problem;
+        Ok(problem.dimension(problem.weight(lambda))?.min(self.cap))
     }
 
     /// The point at λ.
     pub fn point(&self, lambda: f64) -> Result<Point> {
         Goal::Lambda(lambda).check()?;
-        let g = self.reduced.problem.subspace(lambda, self.cap)?;
+        let problem = &self.reduced.problem;
+        let g = problem.subspace(problem.weight(lambda), self.cap)?;
         Ok(self.point_of(lambda, &g))
     }
 
@@ -100,50 +100,42 @@ impl<'a> Front<'a> {
 
     /// The best encoder for a goal, with its certificate.
     pub fn solve(&self, goal: Goal) -> Result<Solution> {
-        let Some(limit) = goal.limit(&self.bounds)? else {
-            let lambda = goal.parts().1;
-            let g = self.reduced.problem.subspace(lambda, self.cap)?;
-            return self.certified(goal, g, lambda, Method::Spectral, None);
-        };
-        let search = Search::new(self.reduced, self.cap, limit);
-        match search.solve()? {
-            Ok(found) => {
-                let (g, method) = (found.subspace, found.method);
-                self.certified(goal, g, found.lambda, method, Some(limit))
+        let problem = &self.reduced.problem;
+        let (subspace, lambda, method) = match goal.limit(&self.bounds)? {
+            None => {
+                let lambda = goal.parts().1;
+                (problem.subspace(problem.weight(lambda), self.cap)?, lambda, Method::Spectral)
             }
-            Err(most) => Err(Error::Unreachable {
-                goal: goal.parts().0,
-                asked: goal.parts().1,
-                low: 0.0,
-                high: self.bounds.utility(self.bounds.target_variance - most.y),
-            }),
-        }
+            Some(limit) => match Search::new(self.reduced, self.cap, limit).solve()? {
+                Ok(found) => (found.subspace, problem.lambda(found.lambda), found.method),
+                Err(most) => {
+                    let (goal, asked) = goal.parts();
+                    let high = self.bounds.utility(self.bounds.target_variance - most.y);
+                    return Err(Error::Unreachable { goal, asked, low: 0.0, high });
+                }
+            },
+        };
+        let point = self.point_of(lambda, &subspace);
+        let certificate = self.certify(goal, &point)?;
+        Ok(Solution { goal, point, certificate, method, subspace })
     }
 
-    fn certified(
-        &self,
-        goal: Goal,
-        subspace: Mat<f64>,
-        lambda: f64,
-        method: Method,
-        limit: Option<Limit>,
-    ) -> Result<Solution> {
-        let point = self.point_of(lambda, &subspace);
+    /// How near to the best a point is, for a goal that it was meant to meet.
+    pub(crate) fn certify(&self, goal: Goal, point: &Point) -> Result<Certificate> {
         let exact = self.reduced.exact();
         let leaked = Limit::Leak((self.bounds.alpha_max - point.losses.js).max(0.0));
-        let certificate = match limit {
-            Some(Limit::Keep(_)) => {
-                let least = -dual(exact, self.cap, limit.unwrap_or(leaked))?;
-                let dual_bound = self.bounds.alpha_max - least;
-                Certificate { dual_bound, gap: dual_bound - point.losses.js }
-            }
-            _ => {
-                let most = dual(exact, self.cap, limit.unwrap_or(leaked))?;
-                let dual_bound = self.bounds.target_variance - most;
+        let limit = goal.limit(&self.bounds)?.unwrap_or(leaked);
+        let best = dual(exact, self.cap, limit)?;
+        Ok(match limit {
+            Limit::Leak(_) => {
+                let dual_bound = self.bounds.target_variance - best;
                 Certificate { dual_bound, gap: point.losses.jy - dual_bound }
             }
-        };
-        Ok(Solution { goal, point, certificate, method, subspace })
+            Limit::Keep(_) => {
+                let dual_bound = self.bounds.alpha_max + best;
+                Certificate { dual_bound, gap: dual_bound - point.losses.js }
+            }
+        })
     }
 
     /// Whether λ sits on a step of the front, where an arbitrarily small change of λ or of the
@@ -152,6 +144,14 @@ impl<'a> Front<'a> {
         let near = |c: &f64| (c - lambda).abs() <= tolerance::TIE.sqrt();
         Ok(self.breakpoints()?.iter().any(near))
     }
+}
+
+fn check_cap(cap: Option<usize>) -> Result<()> {
+    if cap == Some(0) {
+        let expected = "at least 1";
+        return Err(Error::Argument { name: "the cap on dimensions", value: 0.0, expected });
+    }
+    Ok(())
 }
 
 /// `count` values from 0 to 1, evenly spaced.

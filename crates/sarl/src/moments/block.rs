@@ -141,11 +141,18 @@ impl<'a, T: Element> Block<'a, T> {
     /// Shapes, kinds, classes, weights and finiteness against the layout; `first` is the number
     /// of this block's first row.
     pub(crate) fn check(&self, layout: &Layout, first: u64) -> Result<()> {
+        expect("dense feature columns", self.dense.ncols(), layout.dense)?;
+        let kept = self.inputs.map_or(0, |x| x.ncols());
+        expect("columns of inputs beside their features", kept, layout.inputs.kept())?;
+        self.check_beside(layout, first)?;
+        check_finite(self.dense, first, Place::Feature)
+    }
+
+    /// Everything but the dense features.
+    pub(crate) fn check_beside(&self, layout: &Layout, first: u64) -> Result<()> {
         self.check_shapes(layout)?;
         self.check_weights(first)?;
         self.check_classes(layout, first)?;
-        let place = Place::Feature;
-        check_finite(self.dense, first, place)?;
         let named = layout.numbers().map(|(i, _)| layout.labels[i].name.clone());
         let numbers = self.labels.iter().filter_map(|l| match l {
             LabelBlock::Number(v) => Some(*v),
@@ -159,7 +166,6 @@ impl<'a, T: Element> Block<'a, T> {
 
     fn check_shapes(&self, layout: &Layout) -> Result<()> {
         let rows = self.rows();
-        expect("dense feature columns", self.dense.ncols(), layout.dense)?;
         expect("class-coded feature columns", self.codes.len(), layout.codes.len())?;
         for codes in &self.codes {
             expect("rows of a class-coded feature", codes.len(), rows)?;

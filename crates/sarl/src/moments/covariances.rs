@@ -133,6 +133,12 @@ pub(crate) fn constant(variance: f64, mean: f64) -> bool {
     variance.sqrt() <= crate::tolerance::CONSTANT * mean.abs()
 }
 
+/// The variance of a constant is zero, not its rounding: correlations divide by it.
+fn without_rounding(variance: f64, mean: f64) -> f64 {
+    let variance = variance.max(0.0);
+    if constant(variance, mean) { 0.0 } else { variance }
+}
+
 /// The label and the column within it of a role's column `j`.
 fn locate(layout: &Layout, role: Role, j: usize) -> (String, usize) {
     let mut left = j;
@@ -205,6 +211,12 @@ impl Parts<'_> {
         dense.chain(coded).collect()
     }
 
+    fn feature_variances(&self, features: &Mat<f64>) -> Vec<f64> {
+        let means = self.feature_means();
+        let variance = |j: usize| without_rounding(features[(j, j)], means[j]);
+        (0..features.nrows()).map(variance).collect()
+    }
+
     fn features(&self) -> Mat<f64> {
         let (dense, coded) = (self.layout.dense, self.coded_columns());
         let m = dense + coded.len();
@@ -237,11 +249,11 @@ impl Parts<'_> {
             None => self.dense_dense(i, at + j),
             Some(a) => self.dense_class(at + j, coded[a].0, coded[a].1),
         });
-        LabelCovariances {
-            cross,
-            mean: (at..at + width).map(|j| self.shift[j] + self.delta[j]).collect(),
-            variance: (at..at + width).map(|j| self.dense_dense(j, j).max(0.0)).collect(),
-        }
+        let mean: Vec<f64> = (at..at + width).map(|j| self.shift[j] + self.delta[j]).collect();
+        let spread = (at..at + width).zip(&mean);
+        let variance = spread.map(|(j, &mean)| without_rounding(self.dense_dense(j, j), mean));
+        let variance = variance.collect();
+        LabelCovariances { cross, mean, variance }
     }
 
     /// The covariances of the one-hot columns of group `h` with the features.
@@ -281,7 +293,7 @@ impl Parts<'_> {
                 (LabelKind::Features, _) => LabelCovariances {
                     cross: features.clone(),
                     mean: self.feature_means(),
-                    variance: (0..features.nrows()).map(|j| features[(j, j)].max(0.0)).collect(),
+                    variance: self.feature_variances(features),
                 },
             });
         }

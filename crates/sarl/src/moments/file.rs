@@ -30,7 +30,7 @@ impl Moments {
         for i in 0..self.options.folds {
             let sums = self.fold(i);
             folds.push((sums.rows, sums.weight));
-            if !self.shift.is_empty() {
+            if !self.lanes.is_empty() {
                 write_sums(&mut writer, i, &sums);
             }
         }
@@ -46,7 +46,7 @@ impl Moments {
         let mut moments = Moments::new(layout, options).map_err(described)?;
         moments.seen = seen;
         reader.require(folds.len() == options.folds, "the folds do not match the options")?;
-        if seen == 0 {
+        if folds.iter().all(|f| f.0 == 0) {
             return Ok(moments);
         }
         moments.shift = reader.vector("shift", moments.layout.columns())?;

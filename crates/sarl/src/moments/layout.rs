@@ -85,6 +85,9 @@ pub struct Layout {
 /// More columns than this are refused before anything is allocated.
 const MOST_COLUMNS: usize = 1 << 20;
 
+/// More class-coded features than this are refused: each pair of them has a table.
+const MOST_CODED: usize = 1 << 12;
+
 impl Layout {
     /// `width` numeric features and, so far, no labels.
     pub fn dense(width: usize) -> Self {
@@ -132,7 +135,7 @@ impl Layout {
 
     /// The number of features, one-hot columns included.
     pub fn features(&self) -> usize {
-        self.dense + self.codes.iter().sum::<usize>()
+        self.codes.iter().fold(self.dense, |sum, &n| sum.saturating_add(n))
     }
 
     /// The number of dense features.
@@ -207,6 +210,9 @@ impl Layout {
         let total = widths.chain(labels).try_fold(self.dense, usize::checked_add);
         if total.is_none_or(|t| t > MOST_COLUMNS) {
             return fail(format!("more than {MOST_COLUMNS} columns"));
+        }
+        if self.codes.len() > MOST_CODED {
+            return fail(format!("more than {MOST_CODED} class-coded features"));
         }
         if self.features() == 0 {
             return fail("there are no features".into());

@@ -132,9 +132,11 @@ impl Moments {
         if block.rows() == 0 {
             return Ok(());
         }
-        if self.shift.is_empty() {
-            self.shift = first_means(block);
+        if block.weights.is_some_and(|w| w.iter().all(|&w| w == 0.0)) {
+            self.seen += block.rows() as u64;
+            return Ok(());
         }
+        self.follow(block);
         let workers = self.workers();
         while self.lanes.len() < workers {
             self.lanes.push(Lane::new(&self.layout, self.options.folds, self.options.precision));
@@ -159,6 +161,24 @@ impl Moments {
         Ok(())
     }
 
+    /// Moves the shift before a block that outnumbers all rows before it, to that block's means:
+    /// the many keep their digits, and a stream moves it no more than log₂ n times.
+    fn follow<T: Element>(&mut self, block: &Block<'_, T>) {
+        if self.lanes.is_empty() {
+            self.shift = first_means(block);
+        } else if block.rows() as u64 > self.seen {
+            self.move_shift(first_means(block));
+        }
+    }
+
+    fn move_shift(&mut self, to: Vec<f64>) {
+        let step: Vec<f64> = self.shift.iter().zip(&to).map(|(old, new)| old - new).collect();
+        for sums in self.lanes.iter_mut().flat_map(|lane| &mut lane.folds) {
+            sums.recentre(&step);
+        }
+        self.shift = to;
+    }
+
     /// As many workers with sums of their own as there are threads and memory is reasonable.
     fn workers(&self) -> usize {
         let columns = self.layout.columns();
@@ -174,12 +194,20 @@ impl Moments {
         if self.options != other.options {
             return Err(Error::Merge("their folds, seeds or precisions differ".into()));
         }
-        if other.shift.is_empty() {
-            return Ok(());
-        }
-        if self.shift.is_empty() {
+        let seen = self.seen + other.seen;
+        if self.lanes.is_empty() {
             *self = other.clone();
-            return Ok(());
+        } else if !other.lanes.is_empty() {
+            self.add_rows_of(other);
+        }
+        self.seen = seen;
+        Ok(())
+    }
+
+    fn add_rows_of(&mut self, other: &Moments) {
+        // About the shift of the larger one.
+        if other.seen > self.seen {
+            self.move_shift(other.shift.clone());
         }
         let step: Vec<f64> = other.shift.iter().zip(&self.shift).map(|(o, s)| o - s).collect();
         for fold in 0..self.options.folds {
@@ -187,8 +215,6 @@ impl Moments {
             sums.recentre(&step);
             self.lanes[0].folds[fold].add(&sums);
         }
-        self.seen += other.seen;
-        Ok(())
     }
 
     /// The mean and the standard deviation of each dense feature; that of a constant is zero.
@@ -210,7 +236,8 @@ impl Moments {
         let spreads = self.spreads()?;
         let mut factors = vec![1.0; self.layout.columns()];
         for (j, &(mean, deviation)) in spreads.iter().enumerate() {
-            factors[j] = if deviation > 0.0 { 1.0 / deviation } else { 1.0 };
+            // A constant becomes zero exactly, not the rounding of its mean.
+            factors[j] = if deviation > 0.0 { 1.0 / deviation } else { 0.0 };
             self.shift[j] = (self.shift[j] - mean) * factors[j];
         }
         for sums in self.lanes.iter_mut().flat_map(|lane| &mut lane.folds) {
@@ -259,7 +286,12 @@ impl Moments {
 
     /// One fold over all lanes.
     fn fold(&self, fold: usize) -> Sums {
-        self.add_up(std::iter::once(fold))
+        // Lanes first: a file holds these very sums, so that what it gives back is the same.
+        let mut sums = Sums::new(&self.layout);
+        for lane in &self.lanes {
+            sums.add(&lane.folds[fold]);
+        }
+        sums
     }
 
     fn total(&self, take: impl Fn(usize) -> bool) -> Sums {
@@ -269,23 +301,29 @@ impl Moments {
     fn add_up(&self, folds: impl Iterator<Item = usize>) -> Sums {
         let mut sums = Sums::new(&self.layout);
         for fold in folds {
-            for lane in &self.lanes {
-                sums.add(&lane.folds[fold]);
-            }
+            sums.add(&self.fold(fold));
         }
         sums
     }
 }
 
-/// The shift: means of the first rows. Any value would do; these keep the sums small.
+/// The shift: means of the first rows of positive weight. Any value would do; these keep the sums
+/// small.
 fn first_means<T: Element>(block: &Block<'_, T>) -> Vec<f64> {
-    let rows = block.rows().min(SHIFT_ROWS);
-    let mean = |value: &dyn Fn(usize) -> f64| (0..rows).map(value).sum::<f64>() / rows as f64;
-    let mut shift: Vec<f64> =
-        (0..block.dense.ncols()).map(|j| mean(&|i| block.dense[(i, j)].into())).collect();
-    for values in block.numbers() {
-        shift.extend((0..values.ncols()).map(|j| mean(&|i| values[(i, j)])));
+    let counts = |i: &usize| block.weights.is_none_or(|w| w[*i] > 0.0);
+    let rows: Vec<usize> = (0..block.rows()).filter(counts).take(SHIFT_ROWS).collect();
+    let numbers = block.numbers();
+    let width = block.dense.ncols() + numbers.iter().map(|v| v.ncols()).sum::<usize>();
+    let mut shift = vec![0.0; width];
+    // Row by row, as the rows lie in memory.
+    for &i in &rows {
+        let dense = block.dense.row(i).iter().map(|&v| v.into());
+        let others = numbers.iter().flat_map(|v| v.row(i).iter().copied());
+        for (sum, value) in shift.iter_mut().zip(dense.chain(others)) {
+            *sum += value;
+        }
     }
+    shift.iter_mut().for_each(|sum| *sum /= rows.len() as f64);
     shift
 }
 

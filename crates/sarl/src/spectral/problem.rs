@@ -93,12 +93,30 @@ impl Problem {
         self.target.a.nrows()
     }
 
-    /// `B(λ)`.
+    /// The weight of the adversary between sides of unit variance. Inside, λ always is this one:
+    /// with a target in dollars the λ of the paper is within 1e-10 of 1, where doubles are coarse.
+    pub(crate) fn weight(&self, lambda: f64) -> f64 {
+        let (y, s) = ((1.0 - lambda) * self.target.total(), lambda * self.sensitive.total());
+        s / (s + y)
+    }
+
+    /// The inverse of [`Problem::weight`].
+    pub(crate) fn lambda(&self, weight: f64) -> f64 {
+        let (y, s) = (weight * self.target.total(), (1.0 - weight) * self.sensitive.total());
+        y / (s + y)
+    }
+
+    /// `B(λ)`, both sides scaled to unit variance.
     pub(crate) fn b(&self, lambda: f64) -> Mat<f64> {
         let (ay, a_s) = (&self.target.a, &self.sensitive.a);
-        Mat::from_fn(self.size(), self.size(), |i, j| {
-            lambda * a_s[(i, j)] - (1.0 - lambda) * ay[(i, j)]
-        })
+        let (y, s) = ((1.0 - lambda) / self.target.total(), lambda / self.sensitive.total());
+        Mat::from_fn(self.size(), self.size(), |i, j| s * a_s[(i, j)] - y * ay[(i, j)])
+    }
+
+    /// The size of the parts of `B(λ)`.
+    pub(crate) fn spread(&self, lambda: f64) -> f64 {
+        let share = |half: &Half| squares(half.cross.as_ref()) / half.total();
+        lambda * share(&self.sensitive) + (1.0 - lambda) * share(&self.target)
     }
 
     /// For each of the t dimensions the λ at which its eigenvalue of `B` turns positive, in
@@ -118,6 +136,9 @@ impl Problem {
 
     fn find_crossings(&self) -> Result<Vec<f64>> {
         let t = self.size();
+        if t == 0 {
+            return Ok(Vec::new());
+        }
         let (y, s) = (&self.target, &self.sensitive);
         let (ty, ts) = (y.total(), s.total());
         let unit = |half: &Half, total: f64| half.cross.as_ref() * faer::Scale(1.0 / total.sqrt());
@@ -141,7 +162,7 @@ impl Problem {
                     return 0.0;
                 }
                 let (cosine, sine) = (cosines[i], sines[t - 1 - i]);
-                let (a, b) = (cosine * cosine * ty, sine * sine * ts);
+                let (a, b) = (cosine * cosine, sine * sine);
                 a / (a + b)
             })
             .collect();
@@ -178,6 +199,13 @@ impl Problem {
         let v = self.target.range();
         let keep = v.ncols().min(cap);
         top(v, &self.target.a, &self.sensitive.a, keep)
+    }
+
+    /// The range of `Ay`, or what of it matters most, leaking most among equals.
+    pub(crate) fn most_useful_and_telling(&self, cap: usize) -> Result<Mat<f64>> {
+        let v = self.target.range();
+        let less = &self.sensitive.a * faer::Scale(-1.0);
+        top(v, &self.target.a, &less, v.ncols().min(cap))
     }
 
     /// λ → 1: the null space of `As`; inside it every direction helps the target, most first.

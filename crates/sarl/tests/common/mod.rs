@@ -2,12 +2,17 @@
 #![allow(dead_code, reason = "each test file uses its own part")]
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "these are tests")]
 
+pub mod dense;
+pub mod oracle;
+
+use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 
 use faer::{Mat, MatRef};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
+use safetensors::tensor::{Dtype, TensorView};
 use sarl::{Block, Covariances, Layout, Moments, MomentsOptions, Role};
 
 /// Features, target classes and sensitive classes.
@@ -119,4 +124,26 @@ pub fn synthetic(seed: u64, rows: usize, width: usize, p: u32, q: u32) -> Table 
     let x =
         (0..rows).flat_map(|i| (0..width).map(move |j| (i, j))).map(|(i, j)| x[(i, j)]).collect();
     Table { x, rows, width, y, s }
+}
+
+/// A tensor taken out of a file: its type, its shape and its bytes.
+pub type Tensor = (Dtype, Vec<usize>, Vec<u8>);
+
+/// A file of these parts with the checksum that they should have.
+pub fn sealed(description: String, tensors: &BTreeMap<String, Tensor>) -> Vec<u8> {
+    let mut crc = crc32fast::Hasher::new();
+    crc.update(description.as_bytes());
+    for (name, (_, shape, bytes)) in tensors.iter().filter(|(name, _)| *name != "checksum") {
+        crc.update(name.as_bytes());
+        shape.iter().for_each(|&n| crc.update(&(n as u64).to_le_bytes()));
+        crc.update(bytes);
+    }
+    let mut tensors = tensors.clone();
+    let sum = crc.finalize().to_le_bytes().to_vec();
+    tensors.insert("checksum".to_owned(), (Dtype::U32, vec![1], sum));
+    let views = tensors.iter().map(|(name, (dtype, shape, data))| {
+        (name.as_str(), TensorView::new(*dtype, shape.clone(), data).unwrap())
+    });
+    let metadata = HashMap::from([("sarl".to_owned(), description)]);
+    safetensors::serialize(views, Some(metadata)).unwrap()
 }

@@ -205,8 +205,9 @@ fn pivots_on_the_papers_data() {
     let mut sample = Reservoir::new(1000, width, 0);
     sample.push(x.as_ref()).unwrap();
     let gamma = median_gamma(Family::Rbf, sample.rows().as_ref()).unwrap();
-    // The file is sorted by class, so its first thousand rows are no sample of it.
-    assert!(median_gamma(Family::Rbf, x.as_ref()).unwrap() > 2.0 * gamma);
+    // The file is sorted by class: rows are taken from all over it.
+    let sorted = median_gamma(Family::Rbf, x.as_ref()).unwrap();
+    assert!((sorted / gamma - 1.0).abs() < 0.2, "{sorted} {gamma}");
     let kernel = Kernel::Rbf { gamma };
     let make = |kernel: Kernel, x: &Mat<f64>, tolerance: f64, seed: u64| {
         let chosen = options(Choice::Adaptive, 1000, tolerance, seed);
