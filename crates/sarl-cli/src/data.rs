@@ -30,7 +30,15 @@ pub struct Fitted {
     /// Labels that are features too.
     pub shared: Vec<String>,
     /// What else the user should know.
-    pub notes: Vec<String>,
+    pub remarks: Vec<Remark>,
+}
+
+/// Something that the user should know.
+pub enum Remark {
+    /// What was done.
+    Note(String),
+    /// What may go wrong.
+    Warning(String),
 }
 
 /// Rows kept for choosing landmarks, at least and for each landmark.
@@ -47,14 +55,14 @@ pub fn fit(data: &DataOptions, encoder: &EncoderOptions, global: &Global) -> Out
     let source = Source::open(&data.data)?;
     let source = source.with_threads(rayon::current_num_threads());
     let request = request(data, &source)?;
-    let mut notes = Vec::new();
+    let mut remarks = Vec::new();
     let (schema, layout, map, moments) = match encoder.kernel {
         KernelName::Linear => linear(&source, &request, encoder, global)?,
-        _ => kernel(&source, &request, encoder, global, &mut notes)?,
+        _ => kernel(&source, &request, encoder, global, &mut remarks)?,
     };
     progress::check()?;
     let cap = encoder.dim.map(|d| d as usize);
-    let ridge = ridge(encoder, &moments, cap, &mut notes)?;
+    let ridge = ridge(encoder, &moments, cap, &mut remarks)?;
     let reduced = Reduced::new(&moments.covariances()?, ridge)?;
     let labels = request.sensitives.iter().chain(match &request.targets {
         Targets::Columns(columns) => columns.iter(),
@@ -63,9 +71,10 @@ pub fn fit(data: &DataOptions, encoder: &EncoderOptions, global: &Global) -> Out
     let is_feature = |name: &String| schema.features().iter().any(|f| f.name == *name);
     let shared = labels.map(|c| c.name.clone()).filter(is_feature).collect();
     if schema.dropped_rows() > 0 {
-        notes.push(format!("{} rows with missing values were left out", schema.dropped_rows()));
+        let left_out = schema.dropped_rows();
+        remarks.push(Remark::Note(format!("{left_out} rows with missing values were left out")));
     }
-    Ok(Fitted { schema, layout, map, moments, reduced, cap, shared, notes })
+    Ok(Fitted { schema, layout, map, moments, reduced, cap, shared, remarks })
 }
 
 type Read = (Schema, Layout, FeatureMap, Moments);
@@ -105,11 +114,11 @@ fn kernel(
     request: &Request,
     options: &EncoderOptions,
     global: &Global,
-    notes: &mut Vec<String>,
+    remarks: &mut Vec<Remark>,
 ) -> Outcome<Read> {
     let schema = learn(source, request, global, Schema::learn)?;
     let rows = Rows { source, schema: &schema, global };
-    let map = feature_map(&rows, options, notes)?;
+    let map = feature_map(&rows, options, remarks)?;
     let layout = layout(&schema, &map);
     let moments = accumulate(&rows, &map, &layout, options)?;
     Ok((schema, layout, map, moments))
@@ -221,7 +230,7 @@ impl Rows<'_> {
 fn feature_map(
     rows: &Rows<'_>,
     options: &EncoderOptions,
-    notes: &mut Vec<String>,
+    remarks: &mut Vec<Remark>,
 ) -> Outcome<FeatureMap> {
     let family = match options.kernel {
         KernelName::Linear | KernelName::Rbf => Family::Rbf,
@@ -267,12 +276,12 @@ fn feature_map(
     let landmarks = LandmarkOptions { choice, cap, tolerance, seed };
     let map = FeatureMap::landmarks(kernel, sample.as_ref(), &landmarks)?;
     if choice != Choice::Exact && map.residual() > tolerance {
-        notes.push(format!(
+        remarks.push(Remark::Warning(format!(
             "{} landmarks leave {:.1e} of the kernel unexplained, more than the tolerance of \
              {tolerance:.0e}; raise --landmarks or --tolerance",
             map.outputs(),
             map.residual()
-        ));
+        )));
     }
     Ok(map)
 }
@@ -359,13 +368,13 @@ fn ridge(
     options: &EncoderOptions,
     moments: &Moments,
     cap: Option<usize>,
-    notes: &mut Vec<String>,
+    remarks: &mut Vec<Remark>,
 ) -> Outcome<f64> {
     if let NumberOrAuto::Number(ridge) = options.ridge {
         return Ok(ridge);
     }
     let best = best_ridge(moments, cap)?;
-    notes.push(format!("--ridge auto chose {best:.3e} by held-out losses"));
+    remarks.push(Remark::Note(format!("--ridge auto chose {best:.3e} by held-out losses")));
     Ok(best)
 }
 

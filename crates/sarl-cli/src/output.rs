@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::args::Global;
-use crate::data::Fitted;
+use crate::data::{Fitted, Remark};
 use crate::failure::Outcome;
 
 /// Prints to stdout; a reader that has gone is noticed, not panicked at.
@@ -32,6 +32,14 @@ pub fn print_json(value: &impl Serialize) -> Outcome {
 pub fn warn(global: &Global, message: &str) {
     if !global.quiet {
         eprintln!("warning: {message}");
+    }
+}
+
+/// Says on stderr what was done.
+#[allow(clippy::print_stderr, reason = "this is where notes are said")]
+pub fn note(global: &Global, message: &str) {
+    if !global.quiet {
+        eprintln!("note: {message}");
     }
 }
 
@@ -262,14 +270,18 @@ fn certificate(model: &Model) -> String {
 
 /// What the user should know about a fit before trusting it.
 pub fn warn_about(fitted: &Fitted, front: &Front<'_>, global: &Global) {
-    for note in &fitted.notes {
-        warn(global, note);
+    for remark in &fitted.remarks {
+        match remark {
+            Remark::Note(message) => note(global, message),
+            Remark::Warning(message) => warn(global, message),
+        }
     }
     for name in &fitted.shared {
         warn(global, &format!("`{name}` is a label and among the features; use --drop {name}"));
     }
     let (rows, basis) = (fitted.reduced.rows(), fitted.reduced.basis() as u64);
-    if rows < 5 * basis {
+    let few = rows < 5 * basis;
+    if few {
         warn(
             global,
             &format!(
@@ -279,7 +291,8 @@ pub fn warn_about(fitted: &Fitted, front: &Front<'_>, global: &Global) {
         );
     }
     let bounds = front.bounds();
-    if fitted.shared.is_empty() && bounds.alpha_star_min < 1e-6 * bounds.alpha_max {
+    // With as many directions as rows that says nothing.
+    if !few && fitted.shared.is_empty() && bounds.alpha_star_min < 1e-6 * bounds.alpha_max {
         let message = "the features determine the sensitive attribute exactly; is it among them?";
         warn(global, message);
     }
@@ -338,7 +351,7 @@ pub fn heldout(fitted: &Fitted, global: &Global) -> Outcome<Option<HeldOut>> {
     match HeldOut::new(&fitted.moments, fitted.reduced.ridge(), fitted.cap) {
         Ok(heldout) => Ok(Some(heldout)),
         Err(error @ (sarl::Error::Folds(_) | sarl::Error::ConstantLabel { .. })) => {
-            warn(global, &format!("no held-out losses: {error}"));
+            warn(global, &error.to_string());
             Ok(None)
         }
         Err(error) => Err(error.into()),

@@ -51,12 +51,12 @@
 //! ```
 
 mod container;
-mod encoder;
+pub mod encoder;
 mod error;
-mod features;
-mod front;
-mod moments;
-mod spectral;
+pub mod features;
+pub mod front;
+pub mod moments;
+pub mod spectral;
 pub mod tolerance;
 
 pub use encoder::{Encoder, Model};

@@ -59,7 +59,7 @@ pub fn run(options: &Encode, global: &Global) -> Outcome {
         let message = format!(
             "{dropped} rows with missing values were left out; use --keep to tell which are there"
         );
-        output::warn(global, &message);
+        output::note(global, &message);
     }
     let seconds = start.elapsed().as_secs_f64();
     match (global.json, options.output == Path::new("-")) {

@@ -48,7 +48,7 @@ pub fn run(options: &Info, global: &Global) -> Outcome {
         vec![role.to_owned(), label.name.clone(), kind]
     });
     output::print(&format!(
-        "{}: {} over {} inputs, ridge {}",
+        "{}: {} over {} inputs, ridge {:.3e}",
         options.model.display(),
         model.map_name(),
         model.inputs(),

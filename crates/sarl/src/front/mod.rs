@@ -1,5 +1,24 @@
 //! The trade-off front: bounds, points, goals solved exactly, held-out losses.
 //!
+//! ```text
+//! γ_min = ty − tr Ay                      α_max = ts
+//! γ_max = ty − tr NᵀAyN, N = null(As)     α_min = ts − tr VᵀAsV, V = range(Ay)
+//! ```
+//!
+//! bound every encoder. A constraint on the leakage (or its mirror, on the utility) is solved as it
+//! stands, not by bisecting λ: where an eigenvalue of `B(λ)` crosses zero the front jumps, and no λ
+//! reaches what lies inside. There the best of three is taken: Theorem 3 beside the jump, a rotation
+//! within the crossing eigenspace at a fixed rank, or a direction diluted with one that neither
+//! label knows. Weak duality proves how good it is: for every λ in [0, 1)
+//!
+//! ```text
+//! Jy ≥ [ (1−λ)ty − λts + Σ_{β<0} β(λ) + λα ] / (1−λ)          for every encoder with Js ≥ α
+//! ```
+//!
+//! and the largest of these is the certificate's dual bound.
+//!
+//! People think in shares: leakage is `1 − Js/α_max`, utility `(ty − Jy)/(ty − γ_min)`.
+//!
 //! ```
 //! use sarl::{Block, Front, Goal, Layout, Moments, MomentsOptions, Reduced, Role};
 //! # use faer::MatRef;
