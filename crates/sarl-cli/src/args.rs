@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::failure::{Failure, Outcome};
+
 /// Encoders that keep one thing and hide another, globally optimal in closed form.
 #[derive(Debug, Parser)]
 #[command(name = "sarl", version, propagate_version = true)]
@@ -281,16 +283,28 @@ pub struct GoalOptions {
 }
 
 impl GoalOptions {
-    /// The goal; clap has seen to it that there is one.
-    pub fn goal(self) -> sarl::Goal {
+    /// The goal, if its value can be asked for at all; clap has seen to it that there is one.
+    pub fn goal(self) -> Outcome<sarl::Goal> {
         use sarl::Goal;
-        let given = self
-            .lambda
-            .map(Goal::Lambda)
-            .or(self.alpha.map(Goal::Alpha))
-            .or(self.max_leakage.map(Goal::Leakage))
-            .or(self.min_utility.map(Goal::Utility));
-        given.unwrap_or(Goal::Lambda(0.5))
+        let given = [
+            (self.lambda, "--lambda", Goal::Lambda as fn(f64) -> Goal),
+            (self.alpha, "--alpha", Goal::Alpha),
+            (self.max_leakage, "--max-leakage", Goal::Leakage),
+            (self.min_utility, "--min-utility", Goal::Utility),
+        ];
+        let Some((value, option, goal)) = given.into_iter().find_map(|(v, o, g)| Some((v?, o, g)))
+        else {
+            return Err(Failure::usage("a goal is missing"));
+        };
+        if goal(value).check().is_ok() {
+            return Ok(goal(value));
+        }
+        let range = if option == "--alpha" { "a finite number" } else { "0 to 1" };
+        let failure = Failure::usage(format!("{option} is {value}: expected {range}"));
+        Err(match option.starts_with("--m") && value > 1.0 && value <= 100.0 {
+            true => failure.hint(format!("{value} % is {}", value / 100.0)),
+            false => failure,
+        })
     }
 }
 

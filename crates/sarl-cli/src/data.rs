@@ -1,6 +1,7 @@
 //! From files to moments: the passes over the data that every fitting command makes.
 
 use std::ops::ControlFlow;
+use std::path::Path;
 
 use faer::{Mat, MatRef};
 use sarl::{
@@ -17,7 +18,7 @@ use crate::args::{
     Sampling, ScalePolicy,
 };
 use crate::failure::{Exit, Failure, Outcome};
-use crate::progress::{self, Pass};
+use crate::progress::{self, Pass, Spinner};
 
 /// Everything that a fit knows.
 pub struct Fitted {
@@ -49,10 +50,18 @@ const EXACT_ROWS: usize = 20_000;
 /// Ridges that `--ridge auto` tries, beside none: shares of the mean variance of a feature.
 const RIDGES: [f64; 7] = [1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0];
 
-/// Reads the data and reduces the problem.
-pub fn fit(data: &DataOptions, encoder: &EncoderOptions, global: &Global) -> Outcome<Fitted> {
+/// Reads the data and reduces the problem, for a command that will write `outputs`.
+pub fn fit(
+    data: &DataOptions,
+    encoder: &EncoderOptions,
+    outputs: &[&Path],
+    global: &Global,
+) -> Outcome<Fitted> {
     check_options(encoder)?;
     let source = Source::open(&data.data)?;
+    for output in outputs {
+        check_output(output, source.paths())?;
+    }
     let source = source.with_threads(rayon::current_num_threads());
     let request = request(data, &source)?;
     let mut remarks = Vec::new();
@@ -124,12 +133,42 @@ fn kernel(
     Ok((schema, layout, map, moments))
 }
 
+/// Refuses an output that cannot be written or that is also an input, before any work is done.
+pub fn check_output<'a>(output: &Path, mut inputs: impl Iterator<Item = &'a Path>) -> Outcome {
+    let folder = output.parent().filter(|f| !f.as_os_str().is_empty());
+    if let Some(folder) = folder.filter(|f| !f.is_dir()) {
+        let message = format!("{}: there is no folder `{}`", output.display(), folder.display());
+        return Err(Failure::new(Exit::Machine, message).hint("make it first"));
+    }
+    let Ok(real) = output.canonicalize() else { return Ok(()) };
+    if inputs.any(|input| input.canonicalize().is_ok_and(|input| input == real)) {
+        return Err(Failure::usage(format!("{}: the output is also an input", output.display()))
+            .hint("write to another file"));
+    }
+    Ok(())
+}
+
 /// Options whose combination clap cannot judge.
 fn check_options(encoder: &EncoderOptions) -> Outcome {
     let approximated = encoder.approx != Approximation::Landmarks;
     if encoder.kernel == KernelName::Linear && approximated {
         return Err(Failure::usage("--approx needs a --kernel: a linear encoder is exact")
             .hint("add --kernel rbf, or leave --approx out"));
+    }
+    if encoder.kernel == KernelName::Polynomial && encoder.approx == Approximation::RandomFeatures {
+        return Err(Failure::usage("there are no random Fourier features of a polynomial kernel")
+            .hint("use --approx landmarks"));
+    }
+    for (name, value, least) in
+        [("--gamma", encoder.gamma, "above 0"), ("--ridge", encoder.ridge, "0 or more")]
+    {
+        let NumberOrAuto::Number(number) = value else { continue };
+        let fine = number.is_finite() && (number > 0.0 || (name == "--ridge" && number == 0.0));
+        if !fine {
+            let message =
+                format!("{name} is {number}: expected a finite number, {least}, or `auto`");
+            return Err(Failure::usage(message));
+        }
     }
     if !(encoder.tolerance >= 0.0 && encoder.tolerance < 1.0) {
         let message = format!("--tolerance is {}: expected 0 or more, below 1", encoder.tolerance);
@@ -272,6 +311,7 @@ fn feature_map(
         (Approximation::Landmarks, Sampling::Uniform) => Choice::Uniform,
         (Approximation::Landmarks, Sampling::Adaptive) => Choice::Adaptive,
     };
+    let _spinner = Spinner::new("choosing landmarks", rows.global.quiet);
     let (cap, tolerance, seed) = (landmarks, options.tolerance, options.seed);
     let landmarks = LandmarkOptions { choice, cap, tolerance, seed };
     let map = FeatureMap::landmarks(kernel, sample.as_ref(), &landmarks)?;

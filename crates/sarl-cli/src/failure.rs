@@ -88,10 +88,10 @@ impl From<sarl::Error> for Failure {
         use sarl::Error;
         let (exit, hint) = match &error {
             Error::Unreachable { goal: "alpha", .. } => {
-                (Exit::Unreachable, Some("an alpha of the upper end hides everything"))
+                (Exit::Unreachable, Some("the upper end hides everything; less is always met"))
             }
             Error::Unreachable { .. } => {
-                (Exit::Unreachable, Some("ask for a value in that range, or a smaller --ridge"))
+                (Exit::Unreachable, Some("ask for less, or fit with a smaller --ridge"))
             }
             Error::Argument { .. } | Error::Kernel(_) => (Exit::Usage, None),
             Error::NoConvergence { .. } => (Exit::Machine, None),

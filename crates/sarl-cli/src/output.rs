@@ -58,7 +58,18 @@ pub fn table(header: &[&str], rows: Vec<Vec<String>>, figures: impl Fn(usize) ->
 
 /// Eight digits: as many as the mathematics is checked to.
 pub fn figure(value: f64) -> String {
-    format!("{value:.8}")
+    // Adding zero turns a rounded -0 into 0.
+    format!("{:.8}", (value * 1e8).round() / 1e8 + 0.0)
+}
+
+/// So many dimensions, in words.
+pub fn dimensions(count: usize) -> String {
+    format!("{count} dimension{}", if count == 1 { "" } else { "s" })
+}
+
+/// A gap; rounding can leave one of -1e-17.
+fn gap_words(gap: f64) -> String {
+    if gap <= 0.0 { "gap 0".to_owned() } else { format!("gap {gap:.1e}") }
 }
 
 /// A share as a percentage.
@@ -79,12 +90,16 @@ fn counts(reduced: &Reduced) -> Value {
 
 /// The contract's `bounds` object.
 pub fn bounds_json(reduced: &Reduced, bounds: &sarl::Bounds) -> Value {
-    let mut value = counts(reduced);
-    if let (Value::Object(all), Ok(Value::Object(six))) = (&mut value, serde_json::to_value(bounds))
-    {
-        all.extend(six);
+    let bounds = serde_json::to_value(bounds).unwrap_or_default();
+    joined(counts(reduced), bounds)
+}
+
+/// Two objects as one.
+fn joined(mut one: Value, other: Value) -> Value {
+    if let (Value::Object(all), Value::Object(more)) = (&mut one, other) {
+        all.extend(more);
     }
-    value
+    one
 }
 
 /// The bounds for people.
@@ -168,24 +183,20 @@ impl Report<'_> {
     }
 
     fn json(&self) -> Outcome<Value> {
-        let (model, point) = (self.model, self.model.point());
+        let model = self.model;
         let Certificate { dual_bound, gap } = *model.certificate();
-        Ok(json!({
-            "goal": goal_json(model.goal()),
-            "lambda": point.lambda,
-            "dim": point.dim,
-            "jy": point.losses.jy,
-            "js": point.losses.js,
-            "utility": point.utility,
-            "leakage": point.leakage,
-            "dual_bound": dual_bound,
-            "gap": gap,
-            "method": model.method(),
-            "bounds": bounds_json(model.reduced(), model.front()?.bounds()),
-            "heldout": self.heldout,
-            "seconds": self.seconds,
-            "model": self.path,
-        }))
+        let goal = json!({ "goal": goal_json(model.goal()) });
+        Ok(joined(
+            joined(goal, point_json(model.point(), self.heldout.as_ref())),
+            json!({
+                "dual_bound": dual_bound,
+                "gap": gap,
+                "method": model.method(),
+                "bounds": bounds_json(model.reduced(), model.front()?.bounds()),
+                "seconds": self.seconds,
+                "model": self.path,
+            }),
+        ))
     }
 
     fn text(&self) -> Outcome<String> {
@@ -208,11 +219,10 @@ pub fn solution_text(
     heldout: Option<&HeldOutLosses>,
 ) -> String {
     let point = model.point();
-    let dims = if point.dim == 1 { "dimension" } else { "dimensions" };
     let heading = format!(
-        "\n{}: {} {dims}, lambda {:.6}{}",
+        "\n{}: {}, lambda {:.6}{}",
         goal_words(model.goal()),
-        point.dim,
+        dimensions(point.dim),
         point.lambda,
         match model.method() {
             Method::Spectral => "",
@@ -251,19 +261,19 @@ pub fn solution_text(
 
 fn certificate(model: &Model) -> String {
     let Certificate { dual_bound, gap } = *model.certificate();
-    // Rounding can leave a gap of -1e-17.
     let gap = match model.reduced().ridge() > 0.0 {
-        false => format!("gap {:.1e}", gap.max(0.0)),
-        true => format!("gap {:.1e}, the price of the ridge on the training rows", gap.max(0.0)),
+        false => gap_words(gap),
+        true => format!("{}, the price of the ridge on the training rows", gap_words(gap)),
     };
+    let dual_bound = figure(dual_bound);
     match model.goal() {
         Goal::Utility(_) => format!(
             "certificate: no linear encoder of these features hides more than an adversary loss of \
-             {dual_bound:.8} at this utility; {gap}"
+             {dual_bound} at this utility; {gap}"
         ),
         _ => format!(
             "certificate: no linear encoder of these features has a target loss below \
-             {dual_bound:.8} at this leakage; {gap}"
+             {dual_bound} at this leakage; {gap}"
         ),
     }
 }
@@ -277,7 +287,10 @@ pub fn warn_about(fitted: &Fitted, front: &Front<'_>, global: &Global) {
         }
     }
     for name in &fitted.shared {
-        warn(global, &format!("`{name}` is a label and among the features; use --drop {name}"));
+        warn(
+            global,
+            &format!("`{name}` is a label and also a feature; leave it out of --features"),
+        );
     }
     let (rows, basis) = (fitted.reduced.rows(), fitted.reduced.basis() as u64);
     let few = rows < 5 * basis;

@@ -1,10 +1,11 @@
 //! Progress on stderr, and the end of it on Ctrl-C.
 
 use std::ops::ControlFlow;
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
 use crate::failure::{Exit, Failure, Outcome};
 
@@ -16,30 +17,42 @@ const PATIENCE: Duration = Duration::from_millis(1500);
 
 /// Lets Ctrl-C end the command at the next block of rows.
 pub fn listen() {
+    LazyLock::force(&STARTED);
     let stop = || {
         if INTERRUPTED.swap(true, Ordering::SeqCst) {
-            std::process::exit(Exit::Interrupted as i32);
+            end();
         }
         std::thread::spawn(|| {
             std::thread::sleep(PATIENCE);
-            std::process::exit(Exit::Interrupted as i32);
+            end();
         });
     };
     // Without a handler Ctrl-C ends the process at once, which is as good.
     let _ = ctrlc::set_handler(stop);
 }
 
+fn end() {
+    Failure::interrupted().report();
+    std::process::exit(Exit::Interrupted as i32);
+}
+
 fn interrupted() -> bool {
     INTERRUPTED.load(Ordering::SeqCst)
 }
 
-/// Shown when the work takes longer than this.
+/// Shown when the command takes longer than this.
 const LATE: Duration = Duration::from_secs(1);
+
+/// When the command was started.
+static STARTED: LazyLock<Instant> = LazyLock::new(Instant::now);
+
+fn late() -> bool {
+    STARTED.elapsed() > LATE
+}
 
 /// A pass over rows.
 pub struct Pass {
     bar: ProgressBar,
-    started: Instant,
     quiet: bool,
     shown: bool,
 }
@@ -49,19 +62,23 @@ impl Pass {
     pub fn new(what: &'static str, total: Option<u64>, quiet: bool) -> Self {
         let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::hidden());
         let template = match total {
-            Some(_) => "{msg} {wide_bar} {human_pos}/{human_len} rows, {per_sec}, {eta} left",
-            None => "{msg} {spinner} {human_pos} rows, {per_sec}",
+            Some(_) => "{msg} {bar:32} {human_pos}/{human_len} rows, {rate}, {eta} left",
+            None => "{msg} {spinner} {human_pos} rows, {rate}",
         };
         if let Ok(style) = ProgressStyle::with_template(template) {
-            bar.set_style(style);
+            let rate = |state: &ProgressState, to: &mut dyn std::fmt::Write| {
+                // Nothing can be done about a terminal that refuses a line.
+                let _ = write!(to, "{}/s", HumanCount(state.per_sec() as u64));
+            };
+            bar.set_style(style.with_key("rate", rate));
         }
         bar.set_message(what);
-        Pass { bar, started: Instant::now(), quiet, shown: false }
+        Pass { bar, quiet, shown: false }
     }
 
     /// So many rows are done; stops on Ctrl-C.
     pub fn at(&mut self, rows: u64) -> ControlFlow<()> {
-        if !self.quiet && !self.shown && self.started.elapsed() > LATE {
+        if !self.quiet && !self.shown && late() {
             self.bar.set_draw_target(ProgressDrawTarget::stderr());
             self.shown = true;
         }
@@ -87,4 +104,26 @@ impl Drop for Pass {
 /// Ends the command if Ctrl-C was pressed.
 pub fn check() -> Outcome {
     if interrupted() { Err(Failure::interrupted()) } else { Ok(()) }
+}
+
+/// Work without rows to count.
+pub struct Spinner(ProgressBar);
+
+impl Spinner {
+    /// Shown only if the command has been running for a while already.
+    pub fn new(what: &'static str, quiet: bool) -> Self {
+        let target = match quiet || !late() {
+            true => ProgressDrawTarget::hidden(),
+            false => ProgressDrawTarget::stderr(),
+        };
+        let bar = ProgressBar::with_draw_target(None, target).with_message(what);
+        bar.enable_steady_tick(Duration::from_millis(100));
+        Spinner(bar)
+    }
+}
+
+impl Drop for Spinner {
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
+    }
 }

@@ -43,7 +43,14 @@ impl AtomicFile {
         builder.prefix(".sarl-").suffix(".part");
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-        let temporary = builder.tempfile_in(folder).map_err(|e| DataError::write(path, e))?;
+        if !folder.is_dir() {
+            let why = format!("there is no folder `{}`", folder.display());
+            return Err(DataError::write(path, io::Error::new(io::ErrorKind::NotFound, why)));
+        }
+        // Only the kind of the error: its text names the temporary file.
+        let temporary = builder
+            .tempfile_in(folder)
+            .map_err(|e| DataError::write(path, io::Error::from(e.kind())))?;
         Ok(Self { temporary, path: path.to_owned() })
     }
 

@@ -82,7 +82,7 @@ pub enum DataError {
     #[error("{}: column `{column}`, row {row}: found `{found}`, expected {expected}", .path.display())]
     BadCell { path: PathBuf, column: String, row: u64, found: String, expected: &'static str },
     /// A number is infinite, or so large that its square is useless.
-    #[error("{}: column `{column}`, row {row}: found {found}, expected a finite number of at most 1e100", .path.display())]
+    #[error("{}: column `{column}`, row {row}: found {found:e}, expected a finite number of at most 1e100", .path.display())]
     TooLarge { path: PathBuf, column: String, row: u64, found: f64 },
     /// A weight is negative.
     #[error("{}: weight column `{column}`, row {row}: found {found}, expected a weight of zero or more", .path.display())]
@@ -133,7 +133,7 @@ pub enum DataError {
     #[error("{}: column `{column}`, row {row}: new category `{found}`, expected one of the {known} learned", .path.display())]
     UnseenCategory { path: PathBuf, column: String, row: u64, found: String, known: usize },
     /// A column of the schema is not in the data.
-    #[error("{}: no column `{column}`, which the schema needs", .path.display())]
+    #[error("{}: no column `{column}`, which the model needs", .path.display())]
     NoColumn { path: PathBuf, column: String, nearest: Option<String> },
     /// A stored schema is damaged or of another version.
     #[error("unusable schema: {reason}")]
@@ -288,7 +288,7 @@ fn missing_values(count: u64, rows: &[u64]) -> String {
     let rows = rows.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
     match count {
         1 => format!("1 value is missing, in row {rows}"),
-        _ => format!("{count} values are missing, first in row {rows}"),
+        _ => format!("{count} values are missing, first in rows {rows}"),
     }
 }
 

@@ -67,7 +67,7 @@ fn adult_as_distributed_with_a_header() {
     let refused = learn(&csv, &request("income", "sex")).unwrap_err().to_string();
     assert!(
         refused
-            .contains("adult.csv: column `workclass`: 1836 values are missing, first in row 28, "),
+            .contains("adult.csv: column `workclass`: 1836 values are missing, first in rows 28, "),
         "{refused}"
     );
     let dropping = Request {

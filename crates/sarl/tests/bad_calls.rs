@@ -46,12 +46,12 @@ fn arguments_outside_their_range() {
     let table = synthetic(3, 60, 3, 2, 2);
     let covariances = table.covariances();
     for (ridge, word) in [(-1.0, "-1"), (f64::NAN, "NaN"), (f64::INFINITY, "inf")] {
-        let text = format!("the ridge is {word}: a finite number, 0 or more");
+        let text = format!("the ridge is {word}: expected a finite number, 0 or more");
         says(Reduced::new(&covariances, ridge), &text);
         says(choose_ridge(&table.moments(), &[ridge], None, Criterion::Front), &text);
     }
     let reduced = Reduced::new(&covariances, 0.0).unwrap();
-    let text = "the cap on dimensions is 0: at least 1";
+    let text = "the cap on dimensions is 0: expected at least 1";
     says(Front::new(&reduced, Some(0)), text);
     let front = Front::new(&reduced, None).unwrap();
     for (value, word) in [(-0.1, "-0.1"), (1.5, "1.5"), (f64::NAN, "NaN")] {
@@ -59,8 +59,8 @@ fn arguments_outside_their_range() {
         says(front.solve(Goal::Leakage(value)), &format!("leakage is {word}: expected 0 to 1"));
         says(front.solve(Goal::Utility(value)), &format!("utility is {word}: expected 0 to 1"));
     }
-    says(front.solve(Goal::Alpha(f64::NAN)), "alpha is NaN: a finite number");
-    let text = "the number of ridges is 0: at least one";
+    says(front.solve(Goal::Alpha(f64::NAN)), "alpha is NaN: expected a finite number");
+    let text = "the number of ridges is 0: expected at least one";
     says(choose_ridge(&table.moments(), &[], None, Criterion::Front), text);
 }
 
@@ -72,7 +72,7 @@ fn heldout_losses_check_their_arguments_too() {
         says(heldout.at(value), &format!("lambda is {word}: expected 0 to 1"));
     }
     let capped = HeldOut::new(&table.moments(), 0.0, Some(0));
-    says(capped, "the cap on dimensions is 0: at least 1");
+    says(capped, "the cap on dimensions is 0: expected at least 1");
 }
 
 #[test]
@@ -83,7 +83,7 @@ fn kernels_and_landmarks() {
     };
     let default = LandmarkOptions::default();
     for gamma in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-        let text = format!("gamma is {gamma}: a finite number above 0");
+        let text = format!("gamma is {gamma}: expected a finite number above 0");
         says(map(Kernel::Rbf { gamma }, &default), &text);
         says(map(Kernel::Laplacian { gamma }, &default), &text);
         says(map(Kernel::Polynomial { gamma, coef0: 0.0, degree: 2 }, &default), &text);
@@ -94,9 +94,9 @@ fn kernels_and_landmarks() {
         says(map(kernel, &default), &format!("degree is {degree}: expected 1 to 100"));
     }
     let kernel = Kernel::Polynomial { gamma: 1.0, coef0: -1.0, degree: 2 };
-    says(map(kernel, &default), "coef0 is -1: a finite number, 0 or more");
+    says(map(kernel, &default), "coef0 is -1: expected a finite number, 0 or more");
     let none = LandmarkOptions { cap: 0, ..default };
-    let text = "the number of landmarks is 0: at least 1, and a row to take it from";
+    let text = "the number of landmarks is 0: expected at least 1, and a row to take it from";
     says(map(RBF, &none), text);
     says(FeatureMap::landmarks(RBF, x.as_ref().subrows(0, 0), &default), text);
     let bad = Mat::from_fn(3, 2, |i, j| if (i, j) == (2, 1) { f64::NAN } else { 0.0 });

@@ -79,7 +79,7 @@ fn sizes_that_are_lies() {
     let found = variant(|d| d["map"] = json!({"landmarks": {"kernel": "rbf", "gamma": 0.1}}));
     assert_eq!(found, "tensor `map.landmarks` is missing");
     let found = variant(|d| d["map"] = json!({"landmarks": {"kernel": "rbf", "gamma": -0.1}}));
-    assert_eq!(found, "the kernel is wrong: gamma is -0.1: a finite number above 0");
+    assert_eq!(found, "the kernel is wrong: gamma is -0.1: expected a finite number above 0");
     assert_eq!(
         variant(|d| d["map"] = json!("random_features")),
         "tensor `map.frequencies` is missing"
@@ -88,7 +88,10 @@ fn sizes_that_are_lies() {
     assert_eq!(variant(|d| d["rows"] = json!(1)), "it was fitted on no rows");
     assert_eq!(variant(|d| d["weight"] = json!(0.0)), "it was fitted on no rows");
     let found = variant(|d| d["cap"] = json!(0));
-    assert_eq!(found, "the problem cannot be solved: the cap on dimensions is 0: at least 1");
+    assert_eq!(
+        found,
+        "the problem cannot be solved: the cap on dimensions is 0: expected at least 1"
+    );
     let found = variant(|d| d["map"] = json!("cubic"));
     assert!(found.starts_with("the description is damaged: unknown variant `cubic`"), "{found}");
     let found = variant(|d| d["rows"] = json!(-3));

@@ -5,7 +5,7 @@ use crate::failure::Outcome;
 use crate::{data, output};
 
 pub fn run(options: &Bounds, global: &Global) -> Outcome {
-    let fitted = data::fit(&options.data, &options.encoder, global)?;
+    let fitted = data::fit(&options.data, &options.encoder, &[], global)?;
     let front = sarl::Front::new(&fitted.reduced, fitted.cap)?;
     output::warn_about(&fitted, &front, global);
     if global.json {

@@ -9,7 +9,7 @@ use serde_json::json;
 use super::fit::SCHEMA;
 use super::retune::load;
 use crate::args::{Encode, Global, UnseenPolicy};
-use crate::data::with_block;
+use crate::data::{check_output, with_block};
 use crate::failure::{Exit, Failure, Outcome};
 use crate::output;
 use crate::progress::Pass;
@@ -29,6 +29,8 @@ pub fn run(options: &Encode, global: &Global) -> Outcome {
     let schema = Schema::from_json(schema)?;
     let encoder = model.encoder();
     let source = Source::open(&options.data)?.with_threads(rayon::current_num_threads());
+    let inputs = source.paths().chain([options.model.as_path()]);
+    check_output(&options.output, inputs)?;
     let reading = BlockOptions {
         unseen: match options.unseen {
             UnseenPolicy::Error => Unseen::Error,
@@ -72,8 +74,8 @@ pub fn run(options: &Encode, global: &Global) -> Outcome {
         })),
         (false, true) => Ok(()),
         (false, false) => output::print(&format!(
-            "{rows} rows encoded in {} dimensions, written to {}",
-            encoder.dim(),
+            "{rows} rows encoded in {}, written to {}",
+            output::dimensions(encoder.dim()),
             options.output.display()
         )),
     }

@@ -1,12 +1,13 @@
 //! `sarl fit`.
 
+use std::path::Path;
 use std::time::Instant;
 
 use sarl::Model;
 use serde_json::json;
 
 use crate::args::{Fit, Global};
-use crate::failure::Outcome;
+use crate::failure::{Failure, Outcome};
 use crate::output::Report;
 use crate::{data, output, progress};
 
@@ -17,11 +18,12 @@ pub const HELDOUT: &str = "heldout";
 
 pub fn run(options: &Fit, global: &Global) -> Outcome {
     let start = Instant::now();
-    let fitted = data::fit(&options.data, &options.encoder, global)?;
+    let goal = options.goal.goal()?;
+    model_output(&options.output)?;
+    let fitted = data::fit(&options.data, &options.encoder, &[&options.output], global)?;
     let read = start.elapsed();
     let front = sarl::Front::new(&fitted.reduced, fitted.cap)?;
     output::warn_about(&fitted, &front, global);
-    let goal = options.goal.goal();
     let mut model = Model::new(&fitted.map, &fitted.layout, &fitted.reduced, fitted.cap, goal)?;
     let heldout = match output::heldout(&fitted, global)? {
         Some(heldout) => Some(heldout.solve(goal, &front)?),
@@ -39,4 +41,14 @@ pub fn run(options: &Fit, global: &Global) -> Outcome {
         "total": total,
     });
     Report { model: &model, heldout, seconds, path: &options.output }.print(global)
+}
+
+/// A model is a file: it cannot go to stdout.
+pub fn model_output(path: &Path) -> Outcome {
+    if path == Path::new("-") {
+        return Err(
+            Failure::usage("a model cannot be written to stdout").hint("give -o a file name")
+        );
+    }
+    Ok(())
 }

@@ -1,6 +1,7 @@
 //! `sarl front`.
 
 use std::fmt::Write as _;
+use std::path::Path;
 
 use sarl::{HeldOutLosses, Point};
 use serde_json::json;
@@ -13,7 +14,8 @@ use crate::{data, output, plot};
 const SHOWN: usize = 11;
 
 pub fn run(options: &Front, global: &Global) -> Outcome {
-    let fitted = data::fit(&options.data, &options.encoder, global)?;
+    let outputs: Vec<&Path> = options.csv.iter().map(|p| p.as_path()).collect();
+    let fitted = data::fit(&options.data, &options.encoder, &outputs, global)?;
     let front = sarl::Front::new(&fitted.reduced, fitted.cap)?;
     output::warn_about(&fitted, &front, global);
     let count = options.points as usize;

@@ -6,15 +6,20 @@ use std::time::Instant;
 use sarl::Model;
 use serde_json::json;
 
-use super::fit::HELDOUT;
+use super::fit::{HELDOUT, model_output};
 use crate::args::{Global, Retune};
+use crate::data::check_output;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::output;
 use crate::output::Report;
 
 pub fn run(options: &Retune, global: &Global) -> Outcome {
     let start = Instant::now();
-    let mut model = load(&options.model)?.retune(options.goal.goal())?;
+    let goal = options.goal.goal()?;
+    model_output(&options.output)?;
+    // A model may be retuned in place: the old one is whole until the new one is.
+    check_output(&options.output, std::iter::empty())?;
+    let mut model = load(&options.model)?.retune(goal)?;
     // The held-out losses were those of the other goal.
     model.extra.remove(HELDOUT);
     sarl_data::write_file(&options.output, &model.to_bytes()?)?;

@@ -50,7 +50,7 @@ impl Kernel {
             if value.is_finite() && value > 0.0 {
                 return Ok(());
             }
-            Err(Error::Argument { name, value, expected: "a finite number above 0" })
+            Err(Error::Argument { name, value, expected: "expected a finite number above 0" })
         };
         match self {
             Kernel::Rbf { gamma } | Kernel::Laplacian { gamma } => positive("gamma", gamma),
@@ -65,7 +65,7 @@ impl Kernel {
                     });
                 }
                 if !(coef0.is_finite() && coef0 >= 0.0) {
-                    let expected = "a finite number, 0 or more";
+                    let expected = "expected a finite number, 0 or more";
                     return Err(Error::Argument { name: "coef0", value: coef0, expected });
                 }
                 Ok(())

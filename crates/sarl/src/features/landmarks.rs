@@ -71,12 +71,12 @@ pub(super) fn choose(
         _ => (options.cap.min(x.nrows()), options.tolerance),
     };
     if limits.0 == 0 {
-        let expected = "at least 1, and a row to take it from";
+        let expected = "expected at least 1, and a row to take it from";
         return Err(Error::Argument { name: "the number of landmarks", value: 0.0, expected });
     }
     if options.choice != Choice::Exact && !(0.0..1.0).contains(&options.tolerance) {
         let (name, value) = ("the tolerance of landmarks", options.tolerance);
-        return Err(Error::Argument { name, value, expected: "0 or more, and under 1" });
+        return Err(Error::Argument { name, value, expected: "expected 0 or more, and under 1" });
     }
     let mut state = State::new(kernel, x, limits);
     if !state.diagonal.iter().sum::<f64>().is_finite() {

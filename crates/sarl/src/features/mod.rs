@@ -136,7 +136,11 @@ impl FeatureMap {
         kernel.check()?;
         if count == 0 || count % 2 == 1 {
             let (name, value) = ("the number of random features", count as f64);
-            return Err(Error::Argument { name, value, expected: "an even number, 2 or more" });
+            return Err(Error::Argument {
+                name,
+                value,
+                expected: "expected an even number, 2 or more",
+            });
         }
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let mut draw: Box<dyn FnMut() -> f64> = match kernel {

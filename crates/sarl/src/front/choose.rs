@@ -77,7 +77,7 @@ fn score_ridges(
     criterion: Criterion,
 ) -> Result<Vec<Candidate>> {
     if ridges.is_empty() {
-        let expected = "at least one";
+        let expected = "expected at least one";
         return Err(Error::Argument { name: "the number of ridges", value: 0.0, expected });
     }
     let score = |&ridge: &f64| {
@@ -108,7 +108,7 @@ pub fn choose_map(
         }
         scores.push(scored);
     }
-    let expected = "at least one";
+    let expected = "expected at least one";
     let none = Error::Argument { name: "the number of maps", value: 0.0, expected };
     let (best, candidate, moments) = best.ok_or(none)?;
     Ok(MapChoice { best, ridge: candidate.ridge, moments, scores })

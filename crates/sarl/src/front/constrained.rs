@@ -97,6 +97,8 @@ impl Limit {
 const ENOUGH: f64 = 1e-13;
 /// A constraint this near to its end is at its end; see [`Limit::ends`].
 const END: f64 = 1e-20;
+/// Points of the path with a ridge that are looked at.
+const RIDGE_STEPS: usize = 201;
 /// λ short of the limits, for ranks that the limits do not have.
 const NEARLY: f64 = 1e-10;
 
@@ -173,8 +175,49 @@ impl<'a> Search<'a> {
         Explained { y: y.total() - losses.jy, s: s.total() - losses.js }
     }
 
-    /// The best encoder, or, if none meets the constraint, what the easiest end explains.
+    /// The best encoder, or, if none meets the constraint, the most that can be explained.
     pub(super) fn solve(&self) -> Result<std::result::Result<Found, Explained>> {
+        match self.reduced.ridge > 0.0 {
+            true => self.along_ridge(),
+            false => self.along_problem(),
+        }
+    }
+
+    /// With a ridge the encoders are those of the penalised problem and the losses are not: along
+    /// λ they need not be monotone. So the whole path is looked at, and refined wherever the
+    /// constraint turns.
+    fn along_ridge(&self) -> Result<std::result::Result<Found, Explained>> {
+        let mut best: Option<Found> = None;
+        let mut most = Explained { y: 0.0, s: 0.0 };
+        let mut consider = |found: Found| match &mut best {
+            Some(best) => keep_better(best, found),
+            None => best = Some(found),
+        };
+        let mut before: Option<(f64, bool)> = None;
+        for lambda in super::lambdas(RIDGE_STEPS) {
+            let found = self.theorem3(lambda)?;
+            // At leakage 0 the slack of a perfect encoder is its rounding.
+            let none = -END * self.limit.scale(self.problem);
+            let (e, fits) = (self.measure(&found.subspace), self.slack(&found) >= none);
+            if e.y > most.y {
+                most = e;
+            }
+            if fits {
+                consider(found);
+            }
+            if let Some((last, fitted)) = before.filter(|(_, fitted)| *fitted != fits) {
+                let (inside, outside) = if fitted { (last, lambda) } else { (lambda, last) };
+                let enough = self.limit.enough(self.problem);
+                let slack = |lambda: f64| Ok(self.slack(&self.theorem3(lambda)?));
+                let bracket = narrow(Bracket { inside, outside }, enough, slack)?;
+                consider(self.theorem3(bracket.inside)?);
+            }
+            before = Some((lambda, fits));
+        }
+        Ok(best.ok_or(most))
+    }
+
+    fn along_problem(&self) -> Result<std::result::Result<Found, Explained>> {
         let (easy, hard) = self.limit.ends();
         let free = self.theorem3(hard)?;
         if self.slack(&free) >= 0.0 {

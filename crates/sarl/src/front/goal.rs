@@ -32,12 +32,15 @@ impl Goal {
         }
     }
 
-    pub(super) fn check(self) -> Result<()> {
+    /// Whether the value is one that can be asked for at all.
+    pub fn check(self) -> Result<()> {
         let (name, value) = self.parts();
         let unit = (0.0..=1.0).contains(&value);
         match self {
             Goal::Alpha(_) if value.is_finite() => Ok(()),
-            Goal::Alpha(_) => Err(Error::Argument { name, value, expected: "a finite number" }),
+            Goal::Alpha(_) => {
+                Err(Error::Argument { name, value, expected: "expected a finite number" })
+            }
             _ if unit => Ok(()),
             _ => Err(Error::Argument { name, value, expected: "expected 0 to 1" }),
         }

@@ -167,7 +167,7 @@ impl<'a> Front<'a> {
 
 fn check_cap(cap: Option<usize>) -> Result<()> {
     if cap == Some(0) {
-        let expected = "at least 1";
+        let expected = "expected at least 1";
         return Err(Error::Argument { name: "the cap on dimensions", value: 0.0, expected });
     }
     Ok(())

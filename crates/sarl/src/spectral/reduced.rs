@@ -67,7 +67,7 @@ impl Reduced {
     pub fn new(covariances: &Covariances, ridge: f64) -> Result<Self> {
         let c = covariances;
         if !(ridge.is_finite() && ridge >= 0.0) {
-            let expected = "a finite number, 0 or more";
+            let expected = "expected a finite number, 0 or more";
             return Err(Error::Argument { name: "the ridge", value: ridge, expected });
         }
         let whitening = Whitening::new(c, ridge)?;

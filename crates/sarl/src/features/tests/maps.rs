@@ -120,7 +120,7 @@ fn random_features_that_do_not_exist() {
     for count in [0, 7] {
         assert_eq!(
             text(FeatureMap::random_features(RBF, 3, count, 0)),
-            format!("the number of random features is {count}: an even number, 2 or more")
+            format!("the number of random features is {count}: expected an even number, 2 or more")
         );
     }
 }
