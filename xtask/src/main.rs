@@ -64,7 +64,9 @@ fn components() -> Result<()> {
 fn bench() -> Result<()> {
     let python = venv(&["numpy"])?;
     let python = python.to_str().context("the path of target/venv is not text")?;
-    cargo_with(&["bench", "--workspace"], &[("SARL_PYTHON", python)])
+    // Only the benchmarks: unit tests take `cargo bench` for a question about themselves.
+    let benches = ["--bench", "core", "--bench", "out_of_core"];
+    cargo_with(&[&["bench", "--workspace"], &benches[..]].concat(), &[("SARL_PYTHON", python)])
 }
 
 /// A virtual environment in `target/venv` with these packages; its Python.

@@ -13,7 +13,7 @@
 use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use faer::{Mat, MatRef};
 use rand::{RngExt, SeedableRng};
@@ -105,9 +105,13 @@ fn median(mut values: Vec<f64>) -> f64 {
 /// Ours and the peer's, in turns.
 fn in_turns(peer: &mut Peer, request: &str, mut ours: impl FnMut() -> f64) -> (f64, Option<f64>) {
     let (mut mine, mut theirs) = (Vec::new(), Vec::new());
+    // Threads of the one spin for a while after their work, at the other's expense: let them rest.
+    let rest = || std::thread::sleep(Duration::from_millis(200));
     peer.ask(request);
     for _ in 0..REPEATS {
+        rest();
         mine.push(ours());
+        rest();
         theirs.extend(peer.ask(request));
     }
     (median(mine), (!theirs.is_empty()).then(|| median(theirs)))

@@ -4,18 +4,21 @@
 //! of a buffer with a padded stride; a full buffer `U` (columns × rows) adds `U Uᵀ` to the lower
 //! triangle of its fold's scatter.
 
+use faer::linalg::matmul::matmul as product;
 use faer::linalg::matmul::triangular::{BlockStructure, matmul};
 use faer::{Accum, Mat, MatRef, Par};
 
 use super::Precision;
 use super::block::{Block, Element, row_slice};
 use super::layout::Layout;
-use super::sums::{Sums, padded};
+use super::sums::{Sums, codes_are_many, padded};
 
 /// Rows packed before a product: measured best for double precision between 128 and 512.
 const CHUNK: usize = 256;
-/// In single precision the product is widened once per chunk, which a longer one amortises.
-const CHUNK_SINGLE: usize = 1024;
+/// The same for single precision.
+const CHUNK_SINGLE: usize = 512;
+/// Single-precision products are added up over this many chunks before they are widened.
+const WIDEN: usize = 4;
 
 /// What all lanes of an accumulator share while they work on a block.
 pub(crate) struct Plan<'a> {
@@ -38,14 +41,63 @@ pub(crate) struct Lane {
 #[derive(Clone, Debug)]
 enum Buffers {
     Double(Vec<Packed<f64>>),
-    /// With a product to widen from.
-    Single(Vec<Packed<f32>>, Mat<f32>),
+    /// With the products to widen from.
+    Single(Vec<Packed<f32>>, Vec<Product>),
+}
+
+/// A single-precision product over some chunks of a fold.
+#[derive(Clone, Debug)]
+struct Product {
+    sum: Mat<f32>,
+    chunks: usize,
 }
 
 #[derive(Clone, Debug)]
 struct Packed<C> {
+    /// Columns × rows.
     rows: Mat<C>,
     filled: usize,
+    /// Rows × the classes of the groups of few: the root of the weight in a row's class.
+    classes: Mat<C>,
+}
+
+impl<C: Compute> Packed<C> {
+    fn new(stride: usize, chunk: usize, layout: &Layout) -> Self {
+        let few = layout.groups().into_iter().filter(|&g| !codes_are_many(g)).sum();
+        Packed { rows: Mat::zeros(stride, chunk), filled: 0, classes: Mat::zeros(chunk, few) }
+    }
+
+    /// Notes the classes of row `i` of the block in the next place.
+    fn note(&mut self, groups: &[(usize, &[u32])], root: f64, i: usize) {
+        let mut start = 0;
+        for &(classes, codes) in groups {
+            // No class is an indicator of zeros.
+            if (codes[i] as usize) < classes {
+                self.classes[(self.filled, start + codes[i] as usize)] = C::from_f64(root);
+            }
+            start += classes;
+        }
+    }
+
+    /// Empties the buffer into the sums: their tables here, their scatter by `multiply`.
+    fn flush(
+        &mut self,
+        sums: &mut Sums,
+        columns: usize,
+        multiply: impl FnOnce(&mut Sums, MatRef<'_, C>),
+    ) {
+        let u = self.rows.as_ref().submatrix(0, 0, columns, self.filled);
+        if self.classes.ncols() > 0 {
+            let classes = self.classes.as_ref().subrows(0, self.filled);
+            let mut tables = Mat::zeros(columns, classes.ncols());
+            let one = C::from_f64(1.0);
+            product(tables.as_mut(), Accum::Replace, u, classes, one, Par::Seq);
+            sums.add_tables(tables.as_ref());
+            self.classes.fill(C::from_f64(0.0));
+        }
+        multiply(sums, u);
+        self.filled = 0;
+    }
 }
 
 impl Lane {
@@ -53,13 +105,14 @@ impl Lane {
         let columns = layout.columns();
         let buffers = match precision {
             Precision::Double => {
-                let empty = Packed { rows: Mat::zeros(padded(columns, 8), CHUNK), filled: 0 };
+                let empty = Packed::new(padded(columns, 8), CHUNK, layout);
                 Buffers::Double(vec![empty; folds])
             }
             Precision::Single => {
                 let stride = padded(columns, 16);
-                let empty = Packed { rows: Mat::zeros(stride, CHUNK_SINGLE), filled: 0 };
-                Buffers::Single(vec![empty; folds], Mat::zeros(stride, columns))
+                let empty = Packed::new(stride, CHUNK_SINGLE, layout);
+                let product = Product { sum: Mat::zeros(stride, columns), chunks: 0 };
+                Buffers::Single(vec![empty; folds], vec![product; folds])
             }
         };
         Lane { folds: vec![Sums::new(layout); folds], columns, buffers }
@@ -75,7 +128,7 @@ impl Lane {
         let columns = self.columns;
         match &mut self.buffers {
             Buffers::Double(buffers) => {
-                let flush = |sums: &mut Sums, u: MatRef<'_, f64>| {
+                let flush = |_: usize, sums: &mut Sums, u: MatRef<'_, f64>| {
                     let lower = BlockStructure::TriangularLower;
                     let full = BlockStructure::Rectangular;
                     let to = sums.scatter_mut();
@@ -83,17 +136,34 @@ impl Lane {
                 };
                 pack(&mut self.folds, buffers, block, (start, end), plan, columns, flush);
             }
-            Buffers::Single(buffers, product) => {
-                let mut product = product.as_mut().subrows_mut(0, columns);
-                let flush = |sums: &mut Sums, u: MatRef<'_, f32>| {
+            Buffers::Single(buffers, products) => {
+                let flush = |fold: usize, sums: &mut Sums, u: MatRef<'_, f32>| {
                     let lower = BlockStructure::TriangularLower;
                     let full = BlockStructure::Rectangular;
-                    let to = product.as_mut();
-                    matmul(to, lower, Accum::Replace, u, full, u.transpose(), full, 1.0, plan.par);
-                    widen(sums, product.as_ref());
+                    let product = &mut products[fold];
+                    let start = if product.chunks == 0 { Accum::Replace } else { Accum::Add };
+                    let to = product.sum.as_mut().subrows_mut(0, columns);
+                    matmul(to, lower, start, u, full, u.transpose(), full, 1.0, plan.par);
+                    product.chunks += 1;
+                    if product.chunks == WIDEN {
+                        product.widen(sums, columns);
+                    }
                 };
                 pack(&mut self.folds, buffers, block, (start, end), plan, columns, flush);
+                for (sums, product) in self.folds.iter_mut().zip(products) {
+                    product.widen(sums, columns);
+                }
             }
+        }
+    }
+}
+
+impl Product {
+    /// Adds it to the double-precision scatter, and begins anew.
+    fn widen(&mut self, sums: &mut Sums, columns: usize) {
+        if self.chunks > 0 {
+            widen(sums, self.sum.as_ref().subrows(0, columns));
+            self.chunks = 0;
         }
     }
 }
@@ -113,7 +183,7 @@ fn widen(sums: &mut Sums, product: MatRef<'_, f32>) {
 }
 
 /// The element type that products are formed in.
-trait Compute: Copy + Into<f64> + Send + 'static {
+trait Compute: faer::traits::ComplexField + Copy + Into<f64> + Send + 'static {
     fn from_f64(value: f64) -> Self;
 }
 
@@ -138,10 +208,13 @@ fn pack<T: Element, C: Compute>(
     (start, end): (usize, usize),
     plan: &Plan<'_>,
     columns: usize,
-    mut flush: impl FnMut(&mut Sums, MatRef<'_, C>),
+    mut flush: impl FnMut(usize, &mut Sums, MatRef<'_, C>),
 ) {
     let groups = block.groups();
     let numbers = block.numbers();
+    let sizes = folds.first().map_or(Vec::new(), |f| f.tables.iter().map(Mat::ncols).collect());
+    let few: Vec<(usize, &[u32])> =
+        sizes.into_iter().zip(groups.iter().copied()).filter(|g| !codes_are_many(g.0)).collect();
     for i in start..end {
         let root = block.weights.map_or(1.0, |w| w[i].sqrt());
         if root == 0.0 {
@@ -152,16 +225,15 @@ fn pack<T: Element, C: Compute>(
         let packed = &mut buffer.rows.col_as_slice_mut(buffer.filled)[..columns];
         pack_row(packed, block.dense, &numbers, plan.shift, root, i);
         sums.count_row(packed, root, &groups, plan.pairs, i);
+        buffer.note(&few, root, i);
         buffer.filled += 1;
         if buffer.filled == buffer.rows.ncols() {
-            flush(sums, buffer.rows.as_ref().subrows(0, columns));
-            buffer.filled = 0;
+            buffer.flush(sums, columns, |sums, u| flush(fold, sums, u));
         }
     }
-    for (sums, buffer) in folds.iter_mut().zip(buffers) {
+    for (fold, (sums, buffer)) in folds.iter_mut().zip(buffers).enumerate() {
         if buffer.filled > 0 {
-            flush(sums, buffer.rows.as_ref().submatrix(0, 0, columns, buffer.filled));
-            buffer.filled = 0;
+            buffer.flush(sums, columns, |sums, u| flush(fold, sums, u));
         }
     }
 }

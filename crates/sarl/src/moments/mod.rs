@@ -55,7 +55,7 @@ pub enum Precision {
     /// In double precision, whatever the blocks hold.
     #[default]
     Double,
-    /// In single precision within chunks of 1024 rows: twice as fast, for embeddings that are
+    /// In single precision within stretches of 2048 rows: twice as fast, for embeddings that are
     /// single precision anyway. Directions below 1e-5 of a feature's variance are then noise and
     /// are dropped.
     Single,

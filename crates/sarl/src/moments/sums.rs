@@ -81,7 +81,8 @@ impl Sums {
         }
     }
 
-    /// Everything but the scatter for one row: `u` scaled by `root`, the root of the weight.
+    /// Everything but the scatter and the tables of few classes for one row: `u` scaled by `root`,
+    /// the root of the weight.
     #[inline(always)]
     pub(crate) fn count_row<C: Copy + Into<f64>>(
         &mut self,
@@ -101,13 +102,26 @@ impl Sums {
             let class = codes[i] as usize;
             if let Some(count) = self.counts[g].get_mut(class) {
                 *count += weight;
-                add_scaled(self.tables[g].col_as_slice_mut(class), scaled, root);
+                if codes_are_many(self.counts[g].len()) {
+                    add_scaled(self.tables[g].col_as_slice_mut(class), scaled, root);
+                }
             }
         }
         for (pair, &(a, b)) in self.pairs.iter_mut().zip(pairs) {
             let (k, l) = (groups[a][i] as usize, groups[b][i] as usize);
             if k < pair.nrows() && l < pair.ncols() {
                 pair[(k, l)] += weight;
+            }
+        }
+    }
+
+    /// Adds a product of rows and indicators, columns × the classes of the groups of few.
+    pub(crate) fn add_tables<C: Copy + Into<f64>>(&mut self, product: MatRef<'_, C>) {
+        let few = self.tables.iter_mut().filter(|t| !codes_are_many(t.ncols()));
+        let columns = few.flat_map(|t| t.as_mut().col_iter_mut().collect::<Vec<_>>());
+        for (to, from) in columns.zip(product.col_iter()) {
+            for (t, &f) in to.iter_mut().zip(from.iter()) {
+                *t += f.into();
             }
         }
     }
@@ -179,6 +193,12 @@ impl Sums {
         self.scatter_mut().copy_from(scatter);
         self.sum = sum;
     }
+}
+
+/// Tables of more classes than this are added to row by row, which costs the same for any number of
+/// them; those of fewer are products with the rows' indicators.
+pub(crate) fn codes_are_many(classes: usize) -> bool {
+    classes > 12
 }
 
 fn add(to: &mut [f64], from: &[f64]) {
