@@ -12,91 +12,17 @@
 //!   hence concave in i itself: climbing from the ranks beside the jump finds the best rank.
 //! - *Dilution.* With a direction w that neither label knows, `√θ v + √(1−θ) w` counts θ of v:
 //!   the convex hull itself is reached.
-//!
-//! The dual bound, from weak duality at any λ, is what no encoder can beat:
-//!
-//! ```text
-//! y ≤ [ λ c − Σ_{β<0} β(λ) ] / (1−λ)          s ≥ [ (1−λ) b + Σ_{β<0} β(λ) ] / λ
-//! ```
 
 use faer::{Mat, MatRef};
 
-use super::goal::{Limit, Method};
+use super::goal::Method;
+use super::limit::{END, ENOUGH, Explained, Limit, along_front};
 use super::root::{Bracket, narrow};
 use crate::spectral::Reduced;
 use crate::spectral::linalg::{beside, congruence, eigh};
 use crate::spectral::problem::Problem;
 use crate::{Result, tolerance};
 
-/// Explained variances of target and sensitive attribute.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Explained {
-    pub(super) y: f64,
-    pub(super) s: f64,
-}
-
-impl Limit {
-    /// How far the constraint is from being violated.
-    fn slack(self, e: Explained) -> f64 {
-        match self {
-            Limit::Leak(most) => most - e.s,
-            Limit::Keep(least) => e.y - least,
-        }
-    }
-
-    /// The constraint up to rounding: what meets it to 1e-13 of itself meets it.
-    fn rounded(self) -> Self {
-        match self {
-            Limit::Leak(most) => Limit::Leak(most * (1.0 + ENOUGH)),
-            Limit::Keep(least) => Limit::Keep(least * (1.0 - ENOUGH)),
-        }
-    }
-
-    /// What is maximised.
-    fn value(self, e: Explained) -> f64 {
-        match self {
-            Limit::Leak(_) => e.y,
-            Limit::Keep(_) => -e.s,
-        }
-    }
-
-    /// λ at the end where the constraint holds most easily, then the other.
-    fn ends(self) -> (f64, f64) {
-        match self {
-            Limit::Leak(_) => (1.0, 0.0),
-            Limit::Keep(_) => (0.0, 1.0),
-        }
-    }
-
-    /// The size that slack is measured against.
-    fn scale(self, problem: &Problem) -> f64 {
-        match self {
-            Limit::Leak(_) => problem.sensitive.total(),
-            Limit::Keep(_) => problem.target.total(),
-        }
-    }
-
-    /// Slack below this is none: relative to what is asked, because near leakage 0 the target
-    /// gains with the root of the leakage.
-    fn enough(self, problem: &Problem) -> f64 {
-        match self {
-            Limit::Leak(most) => ENOUGH * most.min(problem.sensitive.total()),
-            Limit::Keep(_) => ENOUGH * problem.target.total(),
-        }
-    }
-
-    fn matrix(self, problem: &Problem) -> &Mat<f64> {
-        match self {
-            Limit::Leak(_) => &problem.sensitive.a,
-            Limit::Keep(_) => &problem.target.a,
-        }
-    }
-}
-
-/// Slack below this share of the variance is none.
-const ENOUGH: f64 = 1e-13;
-/// A constraint this near to its end is at its end; see [`Limit::ends`].
-const END: f64 = 1e-20;
 /// Points of the path with a ridge that are looked at.
 const RIDGE_STEPS: usize = 201;
 /// λ short of the limits, for ranks that the limits do not have.
@@ -109,49 +35,6 @@ pub(super) struct Found {
     pub(super) lambda: f64,
     pub(super) method: Method,
     value: f64,
-}
-
-/// The best value that weak duality allows: most `y`, or least `s` (negated).
-pub(super) fn dual(problem: &Problem, cap: usize, limit: Limit) -> Result<f64> {
-    let measure = |g: &Mat<f64>| explained(problem, g.as_ref());
-    let (easy, hard) = limit.ends();
-    for end in [hard, easy] {
-        let e = measure(&problem.subspace(end, cap)?);
-        let slack = limit.slack(e);
-        let touches = end == easy && slack <= END * limit.scale(problem);
-        if (end == hard && slack >= 0.0) || touches {
-            return Ok(limit.value(e));
-        }
-    }
-    let bracket = along_front(problem, cap, limit, &measure)?;
-    let at = |lambda: f64| -> Result<f64> {
-        let e = measure(&problem.subspace(lambda, cap)?);
-        // In explained variance itself: the weights of unit variances over those variances.
-        let (y, s) = ((1.0 - lambda) / problem.target.total(), lambda / problem.sensitive.total());
-        Ok(match limit {
-            Limit::Leak(c) if y > 0.0 => e.y + s * (c - e.s) / y,
-            Limit::Keep(b) if s > 0.0 => -(e.s + y * (b - e.y) / s),
-            _ => f64::INFINITY,
-        })
-    };
-    Ok(at(bracket.inside)?.min(at(bracket.outside)?))
-}
-
-fn explained(problem: &Problem, g: MatRef<'_, f64>) -> Explained {
-    Explained { y: problem.target.explained(g), s: problem.sensitive.explained(g) }
-}
-
-/// The λ at which the constraint turns, along Theorem 3.
-fn along_front(
-    problem: &Problem,
-    cap: usize,
-    limit: Limit,
-    measure: &dyn Fn(&Mat<f64>) -> Explained,
-) -> Result<Bracket> {
-    let (inside, outside) = limit.ends();
-    narrow(Bracket { inside, outside }, limit.enough(problem), |lambda| {
-        Ok(limit.slack(measure(&problem.subspace(lambda, cap)?)))
-    })
 }
 
 /// The search for one constraint.

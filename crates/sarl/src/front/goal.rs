@@ -4,6 +4,7 @@ use faer::Mat;
 use serde::{Deserialize, Serialize};
 
 use super::bounds::Bounds;
+use super::limit::Limit;
 use crate::spectral::Losses;
 use crate::{Error, Result, tolerance};
 
@@ -72,15 +73,6 @@ impl Goal {
             other => other,
         }
     }
-}
-
-/// A constraint in explained variance.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Limit {
-    /// At most this much of the sensitive variance explained; the target as much as can be.
-    Leak(f64),
-    /// At least this much of the target's variance explained; the sensitive as little as can be.
-    Keep(f64),
 }
 
 /// How the solution was reached.

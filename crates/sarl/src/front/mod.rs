@@ -39,6 +39,7 @@ mod choose;
 mod constrained;
 mod goal;
 mod heldout;
+mod limit;
 mod root;
 
 pub use bounds::Bounds;
@@ -51,8 +52,8 @@ use rayon::prelude::*;
 
 use crate::spectral::Reduced;
 use crate::{Error, Result, tolerance};
-use constrained::{Search, dual};
-use goal::Limit;
+use constrained::Search;
+use limit::{Limit, dual};
 
 /// All trade-offs of a reduced problem, with at most r dimensions.
 #[derive(Clone, Debug)]
