@@ -18,6 +18,9 @@ const SMALL: usize = 192;
 /// Eigenvalues in ascending order and their vectors, of the lower triangle of a symmetric matrix.
 pub(crate) fn eigh(a: MatRef<'_, f64>) -> Result<(Vec<f64>, Mat<f64>)> {
     let n = a.nrows();
+    if n == 0 {
+        return Ok((Vec::new(), Mat::new()));
+    }
     let par = if n <= SMALL { Par::Seq } else { Par::rayon(0) };
     let mut values = Diag::zeros(n);
     let mut vectors = Mat::zeros(n, n);
