@@ -93,11 +93,37 @@ impl<'a> Search<'a> {
                 let enough = self.limit.enough(self.problem);
                 let slack = |lambda: f64| Ok(self.slack(&self.theorem3(lambda)?));
                 let bracket = narrow(Bracket { inside, outside }, enough, slack)?;
-                consider(self.theorem3(bracket.inside)?);
+                let turn = self.theorem3(bracket.inside)?;
+                let (left, rank) = (self.slack(&turn), turn.subspace.ncols());
+                consider(turn);
+                if left > 10.0 * enough {
+                    let beyond = self.theorem3(bracket.outside)?.subspace.ncols();
+                    self.best_rank(rank, beyond)?.map(&mut consider);
+                }
             }
             before = Some((lambda, fits));
         }
-        Ok(best.ok_or(most))
+        match best {
+            Some(best) => Ok(Ok(self.refined(best)?)),
+            None => Ok(Err(most)),
+        }
+    }
+
+    /// Looks closer and closer around the best λ of the path.
+    fn refined(&self, mut best: Found) -> Result<Found> {
+        let mut reach = 1.0 / (RIDGE_STEPS - 1) as f64;
+        while best.method == Method::Spectral && reach > 1e-7 {
+            let centre = best.lambda;
+            for step in -4..=4 {
+                let lambda = (centre + f64::from(step) * reach / 4.0).clamp(0.0, 1.0);
+                let found = self.theorem3(lambda)?;
+                if self.slack(&found) >= 0.0 {
+                    keep_better(&mut best, found);
+                }
+            }
+            reach /= 4.0;
+        }
+        Ok(best)
     }
 
     fn along_problem(&self) -> Result<std::result::Result<Found, Explained>> {

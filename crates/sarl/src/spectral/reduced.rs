@@ -144,7 +144,8 @@ impl Reduced {
             None => (y.explained(g), s.explained(g)),
             Some(ridged) => ridged.explained(g),
         };
-        Losses { jy: y.total() - ey, js: s.total() - es }
+        // Rounding must not make a loss negative.
+        Losses { jy: (y.total() - ey).max(0.0), js: (s.total() - es).max(0.0) }
     }
 
     /// The best unregularised linear predictors of both labels from `z = Gᵀ u`, dim × columns.
