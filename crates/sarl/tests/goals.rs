@@ -83,7 +83,6 @@ fn goals_are_met_at_the_true_optimum() {
             }
         }
     }
-    eprintln!("{seen:?}");
     assert_eq!(seen.len(), 3, "all three ways are needed: {seen:?}");
 }
 

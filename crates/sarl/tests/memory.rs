@@ -47,7 +47,7 @@ fn fit(blocks: u64) -> Model {
 #[test]
 fn ten_times_the_rows_take_the_same_memory() {
     let Some(_) = peak() else {
-        eprintln!("SKIPPED: /proc/self/status is not there, so the peak cannot be read");
+        common::say("SKIPPED: /proc/self/status is not there, so the peak cannot be read");
         return;
     };
     fit(20);

@@ -73,7 +73,6 @@ fn exact_leakage_inside_jumps() {
     for (alpha, dual, best) in LEAKAGE {
         let solution = front.solve(Goal::Alpha(alpha)).unwrap();
         let (point, certificate) = (solution.point, solution.certificate);
-        eprintln!("{alpha} {point:?} {certificate:?} {:?}", solution.method);
         assert!(point.losses.js >= alpha - 1e-12);
         assert!((certificate.dual_bound - dual).abs() < 6e-6);
         assert!(point.losses.jy < best + 6e-6);

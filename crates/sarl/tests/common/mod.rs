@@ -6,6 +6,7 @@ pub mod dense;
 pub mod oracle;
 
 use std::collections::{BTreeMap, HashMap};
+use std::io::Write;
 use std::path::PathBuf;
 
 use faer::{Mat, MatRef};
@@ -64,8 +65,15 @@ pub fn data_file(name: &str) -> Option<PathBuf> {
     if path.exists() {
         return Some(path);
     }
-    eprintln!("SKIPPED: {} is not there; set SARL_DATA to the folder of data sets", path.display());
+    let missing = path.display();
+    say(&format!("SKIPPED: {missing} is not there; set SARL_DATA to the folder of data sets"));
     None
+}
+
+/// Writes to stderr past the harness, which swallows what passing tests print.
+pub fn say(message: &str) {
+    let mut out = std::io::stderr();
+    writeln!(out, "{message}").unwrap();
 }
 
 /// One of the `.npz` data sets, or `None` (said on stderr) where it is not there.
