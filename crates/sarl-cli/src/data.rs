@@ -65,9 +65,9 @@ pub fn fit(
     let source = source.with_threads(rayon::current_num_threads());
     let request = request(data, &source)?;
     let mut remarks = Vec::new();
-    let (schema, layout, map, moments) = match encoder.kernel {
-        KernelName::Linear => linear(&source, &request, encoder, global)?,
-        _ => kernel(&source, &request, encoder, global, &mut remarks)?,
+    let (schema, layout, map, moments) = match family(encoder.kernel) {
+        None => linear(&source, &request, encoder, global)?,
+        Some(family) => kernel(&source, &request, family, encoder, global, &mut remarks)?,
     };
     progress::check()?;
     let cap = encoder.dim.map(|d| d as usize);
@@ -84,6 +84,16 @@ pub fn fit(
         remarks.push(Remark::Note(format!("{left_out} rows with missing values were left out")));
     }
     Ok(Fitted { schema, layout, map, moments, reduced, cap, shared, remarks })
+}
+
+/// The family of a kernel; a linear encoder has none.
+fn family(kernel: KernelName) -> Option<Family> {
+    match kernel {
+        KernelName::Linear => None,
+        KernelName::Rbf => Some(Family::Rbf),
+        KernelName::Laplacian => Some(Family::Laplacian),
+        KernelName::Polynomial => Some(Family::Polynomial),
+    }
 }
 
 type Read = (Schema, Layout, FeatureMap, Moments);
@@ -121,13 +131,14 @@ fn linear(
 fn kernel(
     source: &Source,
     request: &Request,
+    family: Family,
     options: &EncoderOptions,
     global: &Global,
     remarks: &mut Vec<Remark>,
 ) -> Outcome<Read> {
     let schema = learn(source, request, global, Schema::learn)?;
     let rows = Rows { source, schema: &schema, global };
-    let map = feature_map(&rows, options, remarks)?;
+    let map = feature_map(&rows, family, options, remarks)?;
     let layout = layout(&schema, &map);
     let moments = accumulate(&rows, &map, &layout, options)?;
     Ok((schema, layout, map, moments))
@@ -268,14 +279,10 @@ impl Rows<'_> {
 
 fn feature_map(
     rows: &Rows<'_>,
+    family: Family,
     options: &EncoderOptions,
     remarks: &mut Vec<Remark>,
 ) -> Outcome<FeatureMap> {
-    let family = match options.kernel {
-        KernelName::Linear | KernelName::Rbf => Family::Rbf,
-        KernelName::Laplacian => Family::Laplacian,
-        KernelName::Polynomial => Family::Polynomial,
-    };
     let landmarks = options.landmarks as usize;
     let capacity = match options.approx {
         Approximation::Exact if rows.schema.rows() > EXACT_ROWS as u64 => {
