@@ -1,5 +1,6 @@
 //! Progress on stderr, and the end of it on Ctrl-C.
 
+use std::borrow::Cow;
 use std::ops::ControlFlow;
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -36,7 +37,8 @@ fn end() {
     std::process::exit(Exit::Interrupted as i32);
 }
 
-fn interrupted() -> bool {
+/// Whether Ctrl-C was pressed.
+pub fn interrupted() -> bool {
     INTERRUPTED.load(Ordering::SeqCst)
 }
 
@@ -101,6 +103,50 @@ impl Drop for Pass {
     }
 }
 
+/// Files on their way, one after the other.
+pub struct Download {
+    bar: ProgressBar,
+    quiet: bool,
+    shown: bool,
+    file: &'static str,
+}
+
+impl Download {
+    /// Nothing is shown yet. Not at all if `quiet` or stderr is no terminal.
+    pub fn new(quiet: bool) -> Self {
+        let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::hidden());
+        let template = "{msg} {bar:32} {bytes}/{total_bytes}, {bytes_per_sec}, {eta} left";
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            bar.set_style(style);
+        }
+        Download { bar, quiet, shown: false, file: "" }
+    }
+
+    /// So many bytes of a file are here; stops on Ctrl-C.
+    pub fn at(&mut self, file: &'static str, done: u64, total: u64) -> ControlFlow<()> {
+        if !self.quiet && !self.shown && late() {
+            self.bar.set_draw_target(ProgressDrawTarget::stderr());
+            self.shown = true;
+        }
+        if self.file != file {
+            self.file = file;
+            self.bar.set_message(file);
+            self.bar.set_length(total);
+            self.bar.set_position(done);
+            // What an earlier run has brought says nothing about how fast this one is.
+            self.bar.reset_eta();
+        }
+        self.bar.set_position(done);
+        if interrupted() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+}
+
+impl Drop for Download {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}
+
 /// Ends the command if Ctrl-C was pressed.
 pub fn check() -> Outcome {
     if interrupted() { Err(Failure::interrupted()) } else { Ok(()) }
@@ -111,7 +157,7 @@ pub struct Spinner(ProgressBar);
 
 impl Spinner {
     /// Shown only if the command has been running for a while already.
-    pub fn new(what: &'static str, quiet: bool) -> Self {
+    pub fn new(what: impl Into<Cow<'static, str>>, quiet: bool) -> Self {
         let target = match quiet || !late() {
             true => ProgressDrawTarget::hidden(),
             false => ProgressDrawTarget::stderr(),
@@ -123,6 +169,39 @@ impl Spinner {
 }
 
 impl Drop for Spinner {
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
+    }
+}
+
+/// Work in pieces that may be done by several threads.
+pub struct Count(ProgressBar);
+
+impl Count {
+    /// Nothing is shown yet. Not at all if `quiet` or stderr is no terminal.
+    pub fn new(what: &'static str, quiet: bool) -> Self {
+        let target = match quiet {
+            true => ProgressDrawTarget::hidden(),
+            false => ProgressDrawTarget::stderr(),
+        };
+        let bar = ProgressBar::with_draw_target(None, target).with_message(what);
+        if let Ok(style) =
+            ProgressStyle::with_template("{msg} {bar:32} {pos}/{len}, {elapsed} gone, {eta} left")
+        {
+            bar.set_style(style);
+        }
+        bar.enable_steady_tick(Duration::from_millis(500));
+        Count(bar)
+    }
+
+    /// So many pieces are done, of so many.
+    pub fn at(&self, done: usize, all: usize) {
+        self.0.set_length(all as u64);
+        self.0.set_position(done as u64);
+    }
+}
+
+impl Drop for Count {
     fn drop(&mut self) {
         self.0.finish_and_clear();
     }

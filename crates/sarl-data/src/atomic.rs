@@ -59,11 +59,6 @@ impl AtomicFile {
         &self.path
     }
 
-    /// Another handle on the temporary file, to let a child process write into it.
-    pub(crate) fn try_clone(&self) -> io::Result<fs::File> {
-        self.temporary.as_file().try_clone()
-    }
-
     /// The error of this file for a failure to write.
     pub fn error(&self, source: io::Error) -> DataError {
         DataError::write(&self.path, source)

@@ -138,9 +138,15 @@ pub enum DataError {
     /// A stored schema is damaged or of another version.
     #[error("unusable schema: {reason}")]
     BadSchema { reason: String },
-    /// The data set could not be fetched.
+    /// A file could not be downloaded; so many bytes of it are kept.
     #[error("could not fetch {url}: {reason}")]
-    Fetch { url: String, folder: PathBuf, reason: String },
+    Fetch { url: String, folder: PathBuf, reason: String, kept: u64 },
+    /// A server has another file than the one that is known.
+    #[error("{url}: found {found}, expected {expected}")]
+    WrongFile { url: String, found: String, expected: String },
+    /// Nothing of a data set can be downloaded.
+    #[error("data set `{dataset}`: {files} cannot be downloaded")]
+    ByHand { dataset: String, files: String, advice: String },
     /// The caller asked to stop.
     #[error("interrupted")]
     Interrupted,
@@ -172,9 +178,13 @@ impl DataError {
             | CannotKeep { .. }
             | WrongBlock { .. }
             | UnknownDataset { .. } => ExitClass::Usage,
-            Read { .. } | Write { .. } | ReaderStopped | Interrupted | Fetch { .. } => {
-                ExitClass::Machine
-            }
+            Read { .. }
+            | Write { .. }
+            | ReaderStopped
+            | Interrupted
+            | Fetch { .. }
+            | WrongFile { .. }
+            | ByHand { .. } => ExitClass::Machine,
             _ => ExitClass::Data,
         }
     }
@@ -231,9 +241,14 @@ impl DataError {
             OneClass { .. } | ConstantLabel { .. } => {
                 "choose another label, or data in which it varies".to_owned()
             }
-            Fetch { url, folder, .. } => {
+            Fetch { url, folder, kept: 0, .. } => {
                 format!("download {url} by hand and put it into {}", folder.display())
             }
+            Fetch { kept, .. } => format!("run the command again to go on after {kept} bytes"),
+            WrongFile { .. } => "it was not kept; run the command again, and if it stays so the \
+                                 source has changed or something on the way changes it"
+                .to_owned(),
+            ByHand { advice, .. } => advice.clone(),
             _ => return None,
         })
     }

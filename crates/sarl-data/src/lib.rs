@@ -74,7 +74,10 @@ pub use arrow_array;
 pub use atomic::{AtomicFile, write_file};
 pub use blocks::{BlockOptions, Blocks, CodeColumn, DataBlock, LabelColumn, Labels, Unseen};
 pub use column::{Column, ColumnKind, ColumnRef, MatrixArray, Treat};
-pub use datasets::{Dataset, DatasetFile, data_folders, dataset, datasets, fetch_folder};
+pub use datasets::{
+    Dataset, DatasetFile, DatasetTable, DownloadOptions, Fetched, Places, RawForm, Remote,
+    Transfer, data_folders, dataset, datasets, download, fetch_folder, tidy,
+};
 pub use error::{DataError, ExitClass, Result};
 pub use format::RowsHint;
 pub use guard::READER_THREAD;

@@ -1,10 +1,12 @@
 //! `sarl data`.
 
+use sarl_data::Places;
 use serde_json::json;
 
 use crate::args::{Data, DataAction, Global};
 use crate::failure::Outcome;
 use crate::output;
+use crate::progress::Download;
 
 pub fn run(options: &Data, global: &Global) -> Outcome {
     match &options.action {
@@ -20,7 +22,17 @@ fn list(global: &Global) -> Outcome {
             .iter()
             .map(|d| {
                 let file = |f: &sarl_data::DatasetFile| {
-                    json!({ "name": f.name, "url": f.url, "path": d.find(f.name) })
+                    let remote = f.remote.as_ref();
+                    json!({
+                        "name": f.name,
+                        "url": remote.map(|r| r.url),
+                        "bytes": remote.map(|r| r.bytes),
+                        "sha256": remote.map(|r| r.sha256),
+                        "path": d.find(f.name),
+                    })
+                };
+                let table = |t: &sarl_data::DatasetTable| {
+                    json!({ "name": t.name, "from": t.from, "path": d.find(t.name) })
                 };
                 json!({
                     "name": d.name,
@@ -28,14 +40,16 @@ fn list(global: &Global) -> Outcome {
                     "source": d.source,
                     "licence": d.licence,
                     "files": d.files.iter().map(file).collect::<Vec<_>>(),
+                    "tables": d.tables.iter().map(table).collect::<Vec<_>>(),
                 })
             })
             .collect();
         return output::print_json(&json!({ "datasets": sets }));
     }
     let rows = all.iter().map(|d| {
-        let here = d.files.iter().filter(|f| d.find(f.name).is_some()).count();
-        let here = format!("{here} of {} files", d.files.len());
+        let all = d.files.iter().map(|f| f.name).chain(d.tables.iter().map(|t| t.name));
+        let here = all.clone().filter(|name| d.find(name).is_some()).count();
+        let here = format!("{here} of {} files", all.count());
         vec![d.name.to_owned(), here, d.description.to_owned(), d.source.to_owned()]
     });
     let header = ["name", "here", "what it is", "source"];
@@ -46,10 +60,25 @@ fn list(global: &Global) -> Outcome {
 }
 
 fn get(name: &str, global: &Global) -> Outcome {
-    let paths = sarl_data::dataset(name)?.fetch()?;
-    if global.json {
-        return output::print_json(&json!({ "name": name, "files": paths }));
+    let dataset = sarl_data::dataset(name)?;
+    let mut download = Download::new(global.quiet);
+    let fetched = dataset
+        .fetch(&Places::from_env(), &mut |file, t| download.at(file.name, t.done, t.total))?;
+    drop(download);
+    if let Some(advice) = &fetched.advice {
+        let missing = fetched.missing.join(" and ");
+        output::note(global, &format!("{missing} cannot be downloaded; {advice}"));
     }
-    let lines: Vec<String> = paths.iter().map(|p| p.display().to_string()).collect();
+    if global.json {
+        return output::print_json(&json!({
+            "name": name,
+            "files": fetched.files,
+            "tables": fetched.tables,
+            "missing": fetched.missing,
+            "advice": fetched.advice,
+        }));
+    }
+    let paths = fetched.files.iter().chain(&fetched.tables);
+    let lines: Vec<String> = paths.map(|p| p.display().to_string()).collect();
     output::print(&lines.join("\n"))
 }

@@ -1,15 +1,26 @@
 //! The known data sets: where each comes from, under which licence, and where it is kept.
 //!
 //! Files live in one folder for each data set. The folders are looked for in
-//! `SARL_DATA`, in `./data`, and in the user's data folder (`~/.local/share/sarl` and
-//! its like on other systems), and fetched into the first of `SARL_DATA` and the
-//! user's data folder.
+//! `SARL_DATA`, in `./data`, in `../shared/data`, and in the user's data folder
+//! (`~/.local/share/sarl` and its like on other systems), and fetched into the first of
+//! `SARL_DATA` and the user's data folder that can be written.
+//!
+//! [`Dataset::fetch`] downloads what can be downloaded, checks it against the size and the
+//! SHA-256 of this table, and makes tables with a header of raw files that have none.
 
-use std::env;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+mod client;
+mod download;
+mod fetch;
+mod places;
+mod tidy;
 
-use crate::atomic::{AtomicFile, create_folder};
+pub use download::{DownloadOptions, Remote, Transfer, download};
+pub use fetch::Fetched;
+pub use places::{Places, data_folders, fetch_folder};
+pub use tidy::{RawForm, tidy};
+
+use std::path::PathBuf;
+
 use crate::error::{DataError, Result};
 
 /// A data set that the examples and the reproduction use.
@@ -25,6 +36,10 @@ pub struct Dataset {
     pub licence: &'static str,
     /// The files that belong to it.
     pub files: &'static [DatasetFile],
+    /// The tables that are made of them.
+    pub tables: &'static [DatasetTable],
+    /// What to do about files that cannot be downloaded; `as FILES in FOLDER` follows.
+    pub advice: Option<&'static str>,
 }
 
 /// A file of a data set.
@@ -33,15 +48,35 @@ pub struct DatasetFile {
     /// Its name in the folder of the data set.
     pub name: &'static str,
     /// Where it can be fetched, or none if it must be got or made by hand.
-    pub url: Option<&'static str>,
+    pub remote: Option<Remote<'static>>,
 }
 
-const fn fetched(name: &'static str, url: &'static str) -> DatasetFile {
-    DatasetFile { name, url: Some(url) }
+/// A table with a header that is made of a raw file without one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DatasetTable {
+    /// Its name in the folder of the data set.
+    pub name: &'static str,
+    /// The raw file.
+    pub from: &'static str,
+    /// What the raw file looks like.
+    pub form: RawForm,
+}
+
+const fn fetched(
+    name: &'static str,
+    url: &'static str,
+    bytes: u64,
+    sha256: &'static str,
+) -> DatasetFile {
+    DatasetFile { name, remote: Some(Remote { url, bytes, sha256 }) }
 }
 
 const fn by_hand(name: &'static str) -> DatasetFile {
-    DatasetFile { name, url: None }
+    DatasetFile { name, remote: None }
+}
+
+const fn table(name: &'static str, from: &'static str, form: RawForm) -> DatasetTable {
+    DatasetTable { name, from, form }
 }
 
 const DATASETS: &[Dataset] = &[
@@ -51,6 +86,12 @@ const DATASETS: &[Dataset] = &[
         source: "https://github.com/human-analysis/Kernel-ARL",
         licence: "made by the paper's authors; `sarl demo` draws an equivalent sample",
         files: &[by_hand("train.npz"), by_hand("test.npz")],
+        tables: &[],
+        advice: Some(
+            "`sarl demo` draws such a sample; for the authors' own, go to \
+             https://github.com/human-analysis/Kernel-ARL and save arrays X, y (shape) and \
+             s (colour)",
+        ),
     },
     Dataset {
         name: "adult",
@@ -61,12 +102,21 @@ const DATASETS: &[Dataset] = &[
             fetched(
                 "adult.data",
                 "https://archive.ics.uci.edu/ml/machine-learning-databases/adult/adult.data",
+                3_974_305,
+                "5b00264637dbfec36bdeaab5676b0b309ff9eb788d63554ca0a249491c86603d",
             ),
             fetched(
                 "adult.test",
                 "https://archive.ics.uci.edu/ml/machine-learning-databases/adult/adult.test",
+                2_003_153,
+                "a2a9044bc167a35b2361efbabec64e89d69ce82d9790d2980119aac5fd7e9c05",
             ),
         ],
+        tables: &[
+            table("train.csv", "adult.data", RawForm::Adult),
+            table("test.csv", "adult.test", RawForm::Adult),
+        ],
+        advice: None,
     },
     Dataset {
         name: "german",
@@ -77,12 +127,18 @@ const DATASETS: &[Dataset] = &[
             fetched(
                 "german.data",
                 "https://archive.ics.uci.edu/ml/machine-learning-databases/statlog/german/german.data",
+                79_793,
+                "b21f3d81db8071257d5ff1deaeba1fd4303b62712e6fcc9715c7a86202cb5871",
             ),
             fetched(
                 "german.data-numeric",
                 "https://archive.ics.uci.edu/ml/machine-learning-databases/statlog/german/german.data-numeric",
+                102_000,
+                "2752b044394958ab6dd193a0b56ca0f0b3a2d8bc7cb8c008e35a5e84bbec02f8",
             ),
         ],
+        tables: &[table("german.csv", "german.data", RawForm::German)],
+        advice: None,
     },
     Dataset {
         name: "yaleb",
@@ -90,6 +146,12 @@ const DATASETS: &[Dataset] = &[
         source: "http://vision.ucsd.edu/~leekc/ExtYaleDatabase/ExtYaleB.html",
         licence: "free for research",
         files: &[by_hand("train.npz"), by_hand("test.npz")],
+        tables: &[],
+        advice: Some(
+            "get the pictures at http://vision.ucsd.edu/~leekc/ExtYaleDatabase/ExtYaleB.html, \
+             shrink those of 5 light directions to 24 × 21 pixels, and save arrays \
+             X (pixels in [0, 1]), y (person) and s (light direction)",
+        ),
     },
     Dataset {
         name: "cifar100",
@@ -97,13 +159,21 @@ const DATASETS: &[Dataset] = &[
         source: "https://www.cs.toronto.edu/~kriz/cifar.html",
         licence: "free for research, cite Krizhevsky (2009)",
         files: &[
+            // As in TensorFlow Datasets' url_checksums/cifar100.txt.
             fetched(
                 "cifar-100-binary.tar.gz",
                 "https://www.cs.toronto.edu/~kriz/cifar-100-binary.tar.gz",
+                168_513_733,
+                "58a81ae192c23a4be8b1804d68e518ed807d710a4eb253b1f2a199162a40d8ec",
             ),
             by_hand("train.npz"),
             by_hand("test.npz"),
         ],
+        tables: &[],
+        advice: Some(
+            "sarl works on features, not on pictures: make them with a ResNet-110 and save \
+             arrays X (features), y (coarse class) and s (fine class)",
+        ),
     },
     Dataset {
         name: "acs",
@@ -111,6 +181,12 @@ const DATASETS: &[Dataset] = &[
         source: "https://www.census.gov/programs-surveys/acs/microdata.html",
         licence: "public, US Census Bureau's terms",
         files: &[by_hand("acs_income_2018.parquet")],
+        tables: &[],
+        advice: Some(
+            "get the person records of 2018 at \
+             https://www.census.gov/programs-surveys/acs/microdata.html (the Python package \
+             folktables does) and save the ten columns of ACSIncome with PINCP and ST",
+        ),
     },
 ];
 
@@ -127,79 +203,9 @@ pub fn dataset(name: &str) -> Result<&'static Dataset> {
     })
 }
 
-/// The folders in which data sets are looked for, first come first served.
-pub fn data_folders() -> Vec<PathBuf> {
-    let chosen = env::var_os("SARL_DATA").filter(|v| !v.is_empty()).map(PathBuf::from);
-    chosen.into_iter().chain([PathBuf::from("data")]).chain(user_folder()).collect()
-}
-
-/// The folder into which data sets are fetched.
-pub fn fetch_folder() -> PathBuf {
-    let chosen = env::var_os("SARL_DATA").filter(|v| !v.is_empty()).map(PathBuf::from);
-    chosen.or_else(user_folder).unwrap_or_else(|| PathBuf::from("data"))
-}
-
-fn user_folder() -> Option<PathBuf> {
-    let variable = |name| env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
-    let base = if cfg!(windows) {
-        variable("LOCALAPPDATA")
-    } else if cfg!(target_os = "macos") {
-        variable("HOME").map(|h| h.join("Library/Application Support"))
-    } else {
-        variable("XDG_DATA_HOME").or_else(|| variable("HOME").map(|h| h.join(".local/share")))
-    };
-    base.map(|b| b.join("sarl"))
-}
-
 impl Dataset {
-    /// Where a file of this data set is, if it is anywhere.
+    /// Where a file or a table of this data set is, if it is anywhere in [`data_folders`].
     pub fn find(&self, file: &str) -> Option<PathBuf> {
-        data_folders().into_iter().map(|f| f.join(self.name).join(file)).find(|p| p.is_file())
-    }
-
-    /// Fetches the files that are not there yet, with `curl`; returns where they all are.
-    pub fn fetch(&self) -> Result<Vec<PathBuf>> {
-        let folder = fetch_folder().join(self.name);
-        self.files
-            .iter()
-            .map(|file| self.find(file.name).map_or_else(|| self.get(file, &folder), Ok))
-            .collect()
-    }
-
-    fn get(&self, file: &DatasetFile, folder: &Path) -> Result<PathBuf> {
-        let failed = |url: &str, reason: String| DataError::Fetch {
-            url: url.to_owned(),
-            folder: folder.to_owned(),
-            reason,
-        };
-        let url = file.url.ok_or_else(|| {
-            failed(self.source, format!("`{}` is not offered for download as it is", file.name))
-        })?;
-        create_folder(folder)?;
-        let path = folder.join(file.name);
-        let target = AtomicFile::create(&path)?;
-        let output = target.try_clone().map_err(|e| target.error(e))?;
-        let run = Command::new("curl")
-            .args([
-                "--fail",
-                "--location",
-                "--silent",
-                "--show-error",
-                "--max-time",
-                "600",
-                "--",
-                url,
-            ])
-            .stdin(Stdio::null())
-            .stdout(output)
-            .stderr(Stdio::piped())
-            .output();
-        let run = run.map_err(|e| failed(url, format!("cannot run curl: {e}")))?;
-        if !run.status.success() {
-            let said = String::from_utf8_lossy(&run.stderr);
-            return Err(failed(url, said.lines().last().unwrap_or("curl failed").to_owned()));
-        }
-        target.commit()?;
-        Ok(path)
+        Places::from_env().find(self.name, file)
     }
 }
