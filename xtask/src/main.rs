@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 const USAGE: &str = "\
 usage: cargo xtask <task>
 
-  test         fmt, clippy, rustdoc, tests and doctests: what CI runs
+  test         fmt, clippy, rustdoc, tests and doctests, with their peers: what CI runs
   bench        the benchmarks, with their peers installed into target/venv
   docs         the API documentation, in target/doc
 ";
@@ -45,7 +45,9 @@ fn test() -> Result<()> {
         &["doc", "--release", "--workspace", "--no-deps"],
         &[("RUSTDOCFLAGS", "-D warnings")],
     )?;
-    cargo(&["test", "--release", "--workspace"])?;
+    let python = venv(&["fairlearn", "scikit-learn"])?;
+    let python = python.to_str().context("the path of target/venv is not text")?;
+    cargo_with(&["test", "--release", "--workspace"], &[("SARL_PYTHON", python)])?;
     eprintln!("all lanes passed in {:.0} s", start.elapsed().as_secs_f64());
     Ok(())
 }

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use serde::{Deserialize, Serialize};
 
 use crate::failure::{Failure, Outcome};
 
@@ -40,7 +41,9 @@ pub enum Command {
     Fit(Fit),
     Retune(Retune),
     Encode(Encode),
+    Audit(Audit),
     Info(Info),
+    Reproduce(Reproduce),
     Data(Data),
     Completions(Completions),
     Man(Man),
@@ -142,12 +145,96 @@ pub struct Encode {
     pub unseen: UnseenPolicy,
 }
 
+/// What adversaries and predictors really learn from z
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Example:\n  sarl audit sarl-demo/linear.safetensors sarl-demo/mixture.csv\n  sarl audit m.safetensors train.csv --test test.csv --predictions told.csv"
+)]
+pub struct Audit {
+    /// A model file
+    pub model: PathBuf,
+    /// Rows that the probes learn from; without --test, those that they are tested on as well
+    #[arg(required = true)]
+    pub data: Vec<PathBuf>,
+    /// Rows that the probes are tested on [default: a share of DATA]
+    #[arg(long, value_name = "FILE", num_args = 1..)]
+    pub test: Vec<PathBuf>,
+    /// The share of DATA that the probes are tested on
+    #[arg(long, default_value_t = 0.3, value_name = "SHARE", conflicts_with = "test")]
+    pub test_share: f64,
+    /// Rows used at most, drawn at random
+    #[arg(long, default_value_t = 50_000, value_name = "N", value_parser = clap::value_parser!(u32).range(20..))]
+    pub rows: u32,
+    /// Who tries [default: all]
+    #[arg(long, value_name = "PROBE,…", value_delimiter = ',')]
+    pub probes: Vec<String>,
+    /// Seeds of each probe that has randomness
+    #[arg(long, default_value_t = 3, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub seeds: u32,
+    /// The first seed, and that of the split
+    #[arg(long, default_value_t = 0)]
+    pub seed: u64,
+    /// Leave out the control: the same probes on the raw features
+    #[arg(long)]
+    pub no_control: bool,
+    /// Write what the best target probe told of each test row to this CSV file
+    #[arg(long, value_name = "FILE")]
+    pub predictions: Option<PathBuf>,
+    /// What to do with a category that the model does not know
+    #[arg(long, value_enum, default_value_t)]
+    pub unseen: UnseenPolicy,
+}
+
 /// What is in a model file
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  sarl info sarl-demo/linear.safetensors")]
 pub struct Info {
     /// A model file
     pub model: PathBuf,
+}
+
+/// The paper's tables and figures beside ours
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  sarl reproduce gaussian\n  sarl reproduce all -o out")]
+pub struct Reproduce {
+    /// The experiment
+    #[arg(value_enum)]
+    pub name: ExperimentName,
+    /// Where to write results.json, tables and figures, in a folder for each experiment
+    #[arg(long, short, default_value = "out", value_name = "DIR")]
+    pub output: PathBuf,
+    /// Seeds of everything that has randomness
+    #[arg(long, default_value_t = 3, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub seeds: u32,
+    /// The first seed
+    #[arg(long, default_value_t = 0)]
+    pub seed: u64,
+    /// Shuffles of the German data
+    #[arg(long, default_value_t = 50, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub shuffles: u32,
+}
+
+/// The experiments of the paper.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ExperimentName {
+    /// The mixture of four Gaussians
+    Gaussian,
+    /// UCI Adult: income kept, gender hidden
+    Adult,
+    /// UCI German: credit kept, age hidden
+    German,
+    /// Extended Yale B: identity and light
+    Yaleb,
+    /// CIFAR-100: coarse class kept, fine class hidden
+    Cifar100,
+    /// Every one of them
+    All,
+}
+
+impl ExperimentName {
+    /// All but `All`.
+    pub const EACH: [Self; 5] =
+        [Self::Gaussian, Self::Adult, Self::German, Self::Yaleb, Self::Cifar100];
 }
 
 /// Known data sets: where each comes from and where it is kept
@@ -163,7 +250,7 @@ pub struct Data {
 pub enum DataAction {
     /// All of them, and which are here
     List,
-    /// Fetch one from its official source
+    /// Fetch one from its official source, check it, and make tables with a header of raw files
     Get {
         /// Its name
         name: String,
@@ -222,7 +309,7 @@ pub struct DataOptions {
 }
 
 /// The kind of encoder.
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Debug, Args, Serialize, Deserialize)]
 #[command(next_help_heading = "Encoder")]
 pub struct EncoderOptions {
     /// Kernel of the encoder
@@ -261,6 +348,26 @@ pub struct EncoderOptions {
     /// Seed of landmarks, random features and folds
     #[arg(long, default_value_t = 0)]
     pub seed: u64,
+}
+
+impl Default for EncoderOptions {
+    /// What the command line takes when nothing is said.
+    fn default() -> Self {
+        EncoderOptions {
+            kernel: KernelName::default(),
+            gamma: NumberOrAuto::Auto,
+            degree: 3,
+            coef0: 1.0,
+            approx: Approximation::default(),
+            sampling: Sampling::default(),
+            landmarks: 1000,
+            tolerance: 1e-8,
+            ridge: NumberOrAuto::Number(0.0),
+            dim: None,
+            folds: 5,
+            seed: 0,
+        }
+    }
 }
 
 /// Exactly one of these.
@@ -309,7 +416,7 @@ impl GoalOptions {
 }
 
 /// A number, or a choice made by looking at the data.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum NumberOrAuto {
     Number(f64),
     Auto,
@@ -326,7 +433,7 @@ fn number_or_auto(text: &str) -> Result<NumberOrAuto, String> {
 }
 
 /// Kernels by name.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 pub enum KernelName {
     #[default]
     Linear,
@@ -336,7 +443,7 @@ pub enum KernelName {
 }
 
 /// How a kernel is represented.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 pub enum Approximation {
     /// Landmarks (Nyström)
     #[default]
@@ -348,7 +455,7 @@ pub enum Approximation {
 }
 
 /// How landmarks are chosen.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 pub enum Sampling {
     /// Randomly pivoted Cholesky
     #[default]

@@ -1,7 +1,7 @@
 //! From files to moments: the passes over the data that every fitting command makes.
 
 use std::ops::ControlFlow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use faer::{Mat, MatRef};
 use sarl::{
@@ -22,6 +22,8 @@ use crate::progress::{self, Pass, Spinner};
 
 /// Everything that a fit knows.
 pub struct Fitted {
+    /// The files that were read.
+    pub files: Vec<PathBuf>,
     pub schema: Schema,
     pub layout: Layout,
     pub map: FeatureMap,
@@ -83,11 +85,12 @@ pub fn fit(
         let left_out = schema.dropped_rows();
         remarks.push(Remark::Note(format!("{left_out} rows with missing values were left out")));
     }
-    Ok(Fitted { schema, layout, map, moments, reduced, cap, shared, remarks })
+    let files = source.paths().map(Path::to_owned).collect();
+    Ok(Fitted { files, schema, layout, map, moments, reduced, cap, shared, remarks })
 }
 
 /// The family of a kernel; a linear encoder has none.
-fn family(kernel: KernelName) -> Option<Family> {
+pub fn family(kernel: KernelName) -> Option<Family> {
     match kernel {
         KernelName::Linear => None,
         KernelName::Rbf => Some(Family::Rbf),
@@ -297,9 +300,20 @@ fn feature_map(
         _ => CANDIDATES.max(CANDIDATES_PER_LANDMARK * landmarks),
     };
     let sample = rows.sample(capacity, options.seed)?;
+    let _spinner = Spinner::new("choosing landmarks", rows.global.quiet);
+    map_of_sample(sample.as_ref(), family, options, remarks)
+}
+
+/// The feature map of a kernel, from rows that stand for all.
+pub fn map_of_sample(
+    sample: MatRef<'_, f64>,
+    family: Family,
+    options: &EncoderOptions,
+    remarks: &mut Vec<Remark>,
+) -> Outcome<FeatureMap> {
     let gamma = match options.gamma {
         NumberOrAuto::Number(gamma) => gamma,
-        NumberOrAuto::Auto => median_gamma(family, sample.as_ref())?,
+        NumberOrAuto::Auto => median_gamma(family, sample)?,
     };
     let kernel = match family {
         Family::Rbf => Kernel::Rbf { gamma },
@@ -310,18 +324,16 @@ fn feature_map(
     };
     let choice = match (options.approx, options.sampling) {
         (Approximation::RandomFeatures, _) => {
-            let count = landmarks + landmarks % 2;
-            let width = rows.schema.width();
-            return Ok(FeatureMap::random_features(kernel, width, count, options.seed)?);
+            let count = options.landmarks.next_multiple_of(2) as usize;
+            return Ok(FeatureMap::random_features(kernel, sample.ncols(), count, options.seed)?);
         }
         (Approximation::Exact, _) => Choice::Exact,
         (Approximation::Landmarks, Sampling::Uniform) => Choice::Uniform,
         (Approximation::Landmarks, Sampling::Adaptive) => Choice::Adaptive,
     };
-    let _spinner = Spinner::new("choosing landmarks", rows.global.quiet);
-    let (cap, tolerance, seed) = (landmarks, options.tolerance, options.seed);
+    let (cap, tolerance, seed) = (options.landmarks as usize, options.tolerance, options.seed);
     let landmarks = LandmarkOptions { choice, cap, tolerance, seed };
-    let map = FeatureMap::landmarks(kernel, sample.as_ref(), &landmarks)?;
+    let map = FeatureMap::landmarks(kernel, sample, &landmarks)?;
     if choice != Choice::Exact && map.residual() > tolerance {
         remarks.push(Remark::Warning(format!(
             "{} landmarks leave {:.1e} of the kernel unexplained, more than the tolerance of \
@@ -411,7 +423,7 @@ pub fn with_block<T>(
     work(&block)
 }
 
-fn ridge(
+pub fn ridge(
     options: &EncoderOptions,
     moments: &Moments,
     cap: Option<usize>,
@@ -427,9 +439,14 @@ fn ridge(
 
 /// The ridge with the best held-out losses over the front.
 pub fn best_ridge(moments: &Moments, cap: Option<usize>) -> Outcome<f64> {
-    let c = moments.covariances()?.features;
-    let mean = (0..c.nrows()).map(|i| c[(i, i)]).sum::<f64>() / c.nrows() as f64;
+    let mean = mean_variance(moments)?;
     let tried: Vec<f64> = [0.0].into_iter().chain(RIDGES.map(|r| r * mean)).collect();
     let scored = choose_ridge(moments, &tried, cap, Criterion::Front)?;
     Ok(scored.first().map_or(0.0, |c| c.ridge))
+}
+
+/// The mean variance of a feature.
+pub fn mean_variance(moments: &Moments) -> sarl::Result<f64> {
+    let c = moments.covariances()?.features;
+    Ok((0..c.nrows()).map(|i| c[(i, i)]).sum::<f64>() / c.nrows() as f64)
 }

@@ -109,6 +109,18 @@ impl From<sarl::Error> for Failure {
     }
 }
 
+impl From<sarl_eval::Error> for Failure {
+    fn from(error: sarl_eval::Error) -> Self {
+        use sarl_eval::Error;
+        match error {
+            Error::Interrupted => Failure::interrupted(),
+            Error::Core(error) => error.into(),
+            Error::Probe { .. } => Failure::new(Exit::Machine, error.to_string()),
+            _ => Failure::new(Exit::Data, error.to_string()),
+        }
+    }
+}
+
 impl From<std::io::Error> for Failure {
     fn from(error: std::io::Error) -> Self {
         let broken_pipe = error.kind() == std::io::ErrorKind::BrokenPipe;

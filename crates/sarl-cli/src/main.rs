@@ -5,9 +5,12 @@ mod args;
 mod commands;
 mod data;
 mod failure;
+mod memory;
+mod origin;
 mod output;
 mod plot;
 mod progress;
+mod reproduce;
 
 use std::process::ExitCode;
 
@@ -49,7 +52,9 @@ fn run(cli: &Cli) -> Outcome {
         Command::Fit(options) => commands::fit::run(options, global),
         Command::Retune(options) => commands::retune::run(options, global),
         Command::Encode(options) => commands::encode::run(options, global),
+        Command::Audit(options) => commands::audit::run(options, global),
         Command::Info(options) => commands::info::run(options, global),
+        Command::Reproduce(options) => reproduce::run(options, global),
         Command::Data(options) => commands::data::run(options, global),
         Command::Completions(options) => commands::shell::completions(options),
         Command::Man(options) => commands::shell::man(options),

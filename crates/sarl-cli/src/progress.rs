@@ -157,12 +157,20 @@ pub struct Spinner(ProgressBar);
 
 impl Spinner {
     /// Shown only if the command has been running for a while already.
-    pub fn new(what: impl Into<Cow<'static, str>>, quiet: bool) -> Self {
-        let target = match quiet || !late() {
+    pub fn new(what: &'static str, quiet: bool) -> Self {
+        Self::shown(what, quiet || !late())
+    }
+
+    /// Shown unless `quiet`, with the time that it has taken.
+    pub fn shown(what: impl Into<Cow<'static, str>>, quiet: bool) -> Self {
+        let target = match quiet {
             true => ProgressDrawTarget::hidden(),
             false => ProgressDrawTarget::stderr(),
         };
         let bar = ProgressBar::with_draw_target(None, target).with_message(what);
+        if let Ok(style) = ProgressStyle::with_template("{spinner} {msg}, {elapsed}") {
+            bar.set_style(style);
+        }
         bar.enable_steady_tick(Duration::from_millis(100));
         Spinner(bar)
     }
@@ -178,7 +186,7 @@ impl Drop for Spinner {
 pub struct Count(ProgressBar);
 
 impl Count {
-    /// Nothing is shown yet. Not at all if `quiet` or stderr is no terminal.
+    /// Not shown if `quiet` or stderr is no terminal.
     pub fn new(what: &'static str, quiet: bool) -> Self {
         let target = match quiet {
             true => ProgressDrawTarget::hidden(),

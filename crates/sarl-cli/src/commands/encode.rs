@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::Instant;
 
+use sarl::Model;
 use sarl_data::{BlockOptions, Labels, Schema, Source, Unseen, Writer};
 use serde_json::json;
 
@@ -21,12 +22,7 @@ pub fn run(options: &Encode, global: &Global) -> Outcome {
             .hint("write z to a file, or leave --json out"));
     }
     let model = load(&options.model)?;
-    let schema = model.extra.get(SCHEMA).ok_or_else(|| {
-        let message =
-            format!("{}: the model carries no schema of a table", options.model.display());
-        Failure::new(Exit::Data, message).hint("fit it with `sarl fit`")
-    })?;
-    let schema = Schema::from_json(schema)?;
+    let schema = schema_of(&model, &options.model)?;
     let encoder = model.encoder();
     let source = Source::open(&options.data)?.with_threads(rayon::current_num_threads());
     let inputs = source.paths().chain([options.model.as_path()]);
@@ -79,4 +75,13 @@ pub fn run(options: &Encode, global: &Global) -> Outcome {
             options.output.display()
         )),
     }
+}
+
+/// The schema that a model carries.
+pub fn schema_of(model: &Model, path: &Path) -> Outcome<Schema> {
+    let schema = model.extra.get(SCHEMA).ok_or_else(|| {
+        let message = format!("{}: the model carries no schema of a table", path.display());
+        Failure::new(Exit::Data, message).hint("fit it with `sarl fit`")
+    })?;
+    Ok(Schema::from_json(schema)?)
 }

@@ -1,6 +1,6 @@
 //! `sarl fit`.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use sarl::Model;
@@ -8,6 +8,7 @@ use serde_json::json;
 
 use crate::args::{Fit, Global};
 use crate::failure::{Failure, Outcome};
+use crate::origin::Origin;
 use crate::output::Report;
 use crate::{data, output, progress};
 
@@ -31,6 +32,7 @@ pub fn run(options: &Fit, global: &Global) -> Outcome {
     };
     model.extra.insert(SCHEMA.into(), fitted.schema.to_json()?);
     model.extra.insert(HELDOUT.into(), serde_json::to_string(&heldout)?);
+    Origin::new(&options.encoder, fitted.files.iter().map(PathBuf::as_path))?.store(&mut model)?;
     progress::check()?;
     sarl_data::write_file(&options.output, &model.to_bytes()?)?;
     output::warn_about_solution(&model, heldout.as_ref(), global)?;

@@ -1,5 +1,6 @@
 //! One file for each command.
 
+pub mod audit;
 pub mod bounds;
 pub mod data;
 pub mod demo;

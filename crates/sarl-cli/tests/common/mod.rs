@@ -54,12 +54,17 @@ impl Run {
 
 /// A folder that the command runs in.
 pub struct Folder {
-    folder: TempDir,
+    folder: PathBuf,
+    _around: TempDir,
 }
 
 impl Folder {
     pub fn new() -> Self {
-        Folder { folder: tempfile::tempdir().unwrap() }
+        // A folder in a folder: `..` is empty too.
+        let around = tempfile::tempdir().unwrap();
+        let folder = around.path().join("here");
+        fs::create_dir(&folder).unwrap();
+        Folder { folder, _around: around }
     }
 
     /// A folder with `people.csv`.
@@ -77,7 +82,7 @@ impl Folder {
     }
 
     pub fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
+        self.folder.join(name)
     }
 
     pub fn write(&self, name: &str, bytes: impl AsRef<[u8]>) -> &Self {
@@ -99,7 +104,7 @@ impl Folder {
         command.args(line.split_whitespace()).current_dir(&self.folder);
         command.env_remove("SARL_DATA");
         for home in ["HOME", "XDG_DATA_HOME", "LOCALAPPDATA"] {
-            command.env(home, self.folder.path());
+            command.env(home, &self.folder);
         }
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
@@ -108,7 +113,7 @@ impl Folder {
     /// Runs `sarl` with arguments that hold no spaces.
     pub fn sarl(&self, line: &str) -> Run {
         let mut run = Run::new(line, self.command(line).output().unwrap());
-        let here = self.folder.path().display().to_string();
+        let here = self.folder.display().to_string();
         run.stdout =
             run.stdout.replace(&here, "[folder]").replace("Library/Application Support/", "");
         run.stderr = run.stderr.replace(&here, "[folder]");
@@ -117,7 +122,7 @@ impl Folder {
 
     /// The names of all files in the folder, hidden ones too.
     pub fn names(&self) -> Vec<String> {
-        names(self.folder.path())
+        names(&self.folder)
     }
 
     /// Runs a command that must fail and leave every file as it was.

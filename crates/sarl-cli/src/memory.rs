@@ -1,0 +1,300 @@
+//! Rows in memory: for probes, which need them there, and for fits on some of them.
+
+use faer::{Mat, MatRef};
+use rand::seq::SliceRandom;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use sarl::{
+    Block, Encoder, FeatureMap, Goal, Layout, Model, Moments, MomentsOptions, Reduced, Role,
+};
+use sarl_data::{BlockOptions, DataBlock, LabelColumn, Scale, Schema, Source};
+use sarl_eval::Labels;
+
+use crate::args::{EncoderOptions, Global};
+use crate::data::{family, map_of_sample, mean_variance, ridge, with_block};
+use crate::failure::{Failure, Outcome};
+use crate::progress::Pass;
+
+/// Some rows of a data set.
+pub struct Rows {
+    /// The place of each among the rows of the data set, as `sarl encode` writes them.
+    pub places: Vec<u64>,
+    /// The features, one-hot columns and all.
+    pub x: Mat<f64>,
+    /// The features encoded by the model.
+    pub z: Mat<f64>,
+    pub targets: Vec<Labels>,
+    pub sensitives: Vec<Labels>,
+    pub weights: Option<Vec<f64>>,
+    /// How many rows there were.
+    pub of: u64,
+}
+
+impl Rows {
+    /// Reads at most `cap` rows, drawn uniformly.
+    pub fn read(
+        source: &Source,
+        schema: &Schema,
+        model: &Model,
+        options: &BlockOptions,
+        cap: usize,
+        seed: u64,
+        global: &Global,
+    ) -> Outcome<Self> {
+        let encoder = model.encoder();
+        let mut kept = Kept { rng: ChaCha8Rng::seed_from_u64(seed), cap, ..Kept::default() };
+        let mut pass = Pass::new("reading rows", source.rows_hint().map(|h| h.rows), global.quiet);
+        let mut blocks = source.blocks(schema, options)?;
+        while let Some(block) = blocks.next() {
+            let block = block?;
+            kept.push(&block, &encoder, model.is_linear())?;
+            blocks.recycle(block);
+            pass.check(kept.seen)?;
+        }
+        Ok(kept.rows(schema.width(), encoder.dim()))
+    }
+
+    pub fn len(&self) -> usize {
+        self.places.len()
+    }
+
+    /// Some of these rows.
+    pub fn select(&self, which: &[usize]) -> Self {
+        let pick = |m: &Mat<f64>| Mat::from_fn(which.len(), m.ncols(), |i, j| m[(which[i], j)]);
+        Rows {
+            places: which.iter().map(|&i| self.places[i]).collect(),
+            x: pick(&self.x),
+            z: pick(&self.z),
+            targets: self.targets.iter().map(|l| l.select(which)).collect(),
+            sensitives: self.sensitives.iter().map(|l| l.select(which)).collect(),
+            weights: self.weights.as_ref().map(|w| which.iter().map(|&i| w[i]).collect()),
+            of: self.of,
+        }
+    }
+
+    /// Parts them at random: the second part is the `share`.
+    pub fn split(&self, share: f64, seed: u64) -> Outcome<(Self, Self)> {
+        let mut order: Vec<usize> = (0..self.len()).collect();
+        order.shuffle(&mut ChaCha8Rng::seed_from_u64(seed));
+        let apart = (share * order.len() as f64).round() as usize;
+        if apart == 0 || apart >= order.len() {
+            let message =
+                format!("a share of {share} of {} rows leaves one side empty", order.len());
+            return Err(Failure::usage(message).hint("give more rows, or --test FILE"));
+        }
+        let (mut test, mut train) = (order[..apart].to_vec(), order[apart..].to_vec());
+        test.sort_unstable();
+        train.sort_unstable();
+        Ok((self.select(&train), self.select(&test)))
+    }
+
+    /// Fits an encoder on these rows.
+    pub fn fit(&self, keep_features: bool, options: &EncoderOptions, goal: Goal) -> Outcome<Model> {
+        let labels = Labelled { targets: &self.targets, sensitives: &self.sensitives };
+        fit(self.x.as_ref(), &labels, self.weights.as_deref(), keep_features, options, goal)
+    }
+}
+
+/// The labels of rows.
+pub struct Labelled<'a> {
+    pub targets: &'a [Labels],
+    pub sensitives: &'a [Labels],
+}
+
+/// Rows that were read into moments, ready for every ridge and goal.
+pub struct Prepared {
+    map: FeatureMap,
+    layout: Layout,
+    moments: Moments,
+    cap: Option<usize>,
+}
+
+impl Prepared {
+    /// Reads rows in memory; with `keep_features` these are the target.
+    pub fn new(
+        x: MatRef<'_, f64>,
+        labels: &Labelled<'_>,
+        weights: Option<&[f64]>,
+        keep_features: bool,
+        options: &EncoderOptions,
+    ) -> Outcome<Self> {
+        let map = match family(options.kernel) {
+            None => FeatureMap::linear(x.ncols()),
+            Some(family) => map_of_sample(x, family, options, &mut Vec::new())?,
+        };
+        let mut layout = Layout::dense(x.ncols());
+        let mut block = Block::new(x);
+        if keep_features {
+            layout = layout.keep_features();
+        }
+        for (role, labels) in [(Role::Target, labels.targets), (Role::Sensitive, labels.sensitives)]
+        {
+            for (i, label) in labels.iter().enumerate() {
+                let name = format!("{role:?}{i}");
+                (layout, block) = match label {
+                    Labels::Classes { codes, count } => {
+                        (layout.class(&name, role, *count), block.class(codes))
+                    }
+                    Labels::Numbers(values) => (
+                        layout.number(&name, role, 1),
+                        block.number(MatRef::from_column_major_slice(values, values.len(), 1)),
+                    ),
+                };
+            }
+        }
+        if let Some(weights) = weights {
+            block = block.weighted(weights);
+        }
+        let folds = options.folds as usize;
+        let moments = MomentsOptions { folds, seed: options.seed, ..Default::default() };
+        let mut moments = map.moments(&layout, moments)?;
+        map.push(&mut moments, &block)?;
+        Ok(Prepared { map, layout, moments, cap: options.dim.map(|d| d as usize) })
+    }
+
+    /// The mean variance of a feature, the unit of a ridge.
+    pub fn variance(&self) -> Outcome<f64> {
+        Ok(mean_variance(&self.moments)?)
+    }
+
+    /// An encoder.
+    pub fn solve(&self, ridge: f64, goal: Goal) -> Outcome<Model> {
+        let reduced = Reduced::new(&self.moments.covariances()?, ridge)?;
+        Ok(Model::new(&self.map, &self.layout, &reduced, self.cap, goal)?)
+    }
+}
+
+/// Fits an encoder on rows in memory; with `keep_features` these are the target.
+pub fn fit(
+    x: MatRef<'_, f64>,
+    labels: &Labelled<'_>,
+    weights: Option<&[f64]>,
+    keep_features: bool,
+    options: &EncoderOptions,
+    goal: Goal,
+) -> Outcome<Model> {
+    let prepared = Prepared::new(x, labels, weights, keep_features, options)?;
+    let ridge = ridge(options, &prepared.moments, prepared.cap, &mut Vec::new())?;
+    prepared.solve(ridge, goal)
+}
+
+/// Mean 0 and variance 1 over these rows for the first `columns`; the same shift for `others`.
+pub fn standardise(rows: &mut Mat<f64>, others: &mut Mat<f64>, columns: usize) {
+    let n = rows.nrows() as f64;
+    for j in 0..columns.min(rows.ncols()) {
+        let mean = rows.col(j).iter().sum::<f64>() / n;
+        let variance = rows.col(j).iter().map(|v| (v - mean).powi(2)).sum::<f64>() / n;
+        let spread = if variance > 0.0 { variance.sqrt() } else { 1.0 };
+        for m in [&mut *rows, &mut *others] {
+            m.col_mut(j).iter_mut().for_each(|v| *v = (*v - mean) / spread);
+        }
+    }
+}
+
+/// The numeric columns that a schema scales.
+pub fn scaled_columns(schema: &Schema) -> usize {
+    match schema.scale() {
+        Scale::Standard => schema.dense_width(),
+        Scale::None => 0,
+    }
+}
+
+/// A uniform sample of rows, as they come by.
+struct Kept {
+    cap: usize,
+    seen: u64,
+    rng: ChaCha8Rng,
+    places: Vec<u64>,
+    x: Vec<f64>,
+    z: Vec<f64>,
+    targets: Vec<Labels>,
+    sensitives: Vec<Labels>,
+    weights: Option<Vec<f64>>,
+}
+
+impl Default for Kept {
+    fn default() -> Self {
+        Kept {
+            cap: 0,
+            seen: 0,
+            rng: ChaCha8Rng::seed_from_u64(0),
+            places: Vec::new(),
+            x: Vec::new(),
+            z: Vec::new(),
+            targets: Vec::new(),
+            sensitives: Vec::new(),
+            weights: None,
+        }
+    }
+}
+
+impl Kept {
+    fn push(&mut self, block: &DataBlock, encoder: &Encoder, linear: bool) -> Outcome {
+        let x = block.densify();
+        let z = with_block(block, linear, |b| Ok(encoder.encode_block(b)?))?;
+        let dim = z.ncols();
+        let z: Vec<f64> = (0..block.rows).flat_map(|i| z.row(i).iter().copied()).collect();
+        let width = x.len().checked_div(block.rows).unwrap_or(0);
+        if self.seen == 0 {
+            let empty = |columns: &[LabelColumn]| columns.iter().map(empty).collect();
+            (self.targets, self.sensitives) = (empty(&block.targets), empty(&block.sensitives));
+            self.weights = block.weights.as_ref().map(|_| Vec::new());
+        }
+        for i in 0..block.rows {
+            let place = self.seen;
+            self.seen += 1;
+            let slot = match self.places.len() < self.cap {
+                true => self.places.len(),
+                false => match self.rng.random_range(0..self.seen) as usize {
+                    slot if slot < self.cap => slot,
+                    _ => continue,
+                },
+            };
+            put(&mut self.places, slot, &[place]);
+            put(&mut self.x, slot, &x[i * width..][..width]);
+            put(&mut self.z, slot, &z[i * dim..][..dim]);
+            let labels = self.targets.iter_mut().zip(&block.targets);
+            for (to, from) in labels.chain(self.sensitives.iter_mut().zip(&block.sensitives)) {
+                match (to, from) {
+                    (Labels::Classes { codes, .. }, LabelColumn::Class { codes: from, .. }) => {
+                        put(codes, slot, &[from[i]]);
+                    }
+                    (Labels::Numbers(values), LabelColumn::Number(from)) => {
+                        put(values, slot, &[from[i]]);
+                    }
+                    _ => {}
+                }
+            }
+            if let (Some(to), Some(from)) = (&mut self.weights, &block.weights) {
+                put(to, slot, &[from[i]]);
+            }
+        }
+        Ok(())
+    }
+
+    fn rows(self, width: usize, dim: usize) -> Rows {
+        let n = self.places.len();
+        let mat =
+            |values: &[f64], columns| MatRef::from_row_major_slice(values, n, columns).to_owned();
+        let (x, z) = (mat(&self.x, width), mat(&self.z, dim));
+        let Kept { places, targets, sensitives, weights, seen: of, .. } = self;
+        Rows { places, x, z, targets, sensitives, weights, of }
+    }
+}
+
+fn empty(column: &LabelColumn) -> Labels {
+    match column {
+        LabelColumn::Class { classes, .. } => {
+            Labels::Classes { codes: Vec::new(), count: *classes }
+        }
+        LabelColumn::Number(_) => Labels::Numbers(Vec::new()),
+    }
+}
+
+/// Writes a row at its slot: at the end, or in the place of another row.
+fn put<T: Copy>(rows: &mut Vec<T>, slot: usize, row: &[T]) {
+    match rows.get_mut(slot * row.len()..(slot + 1) * row.len()) {
+        Some(place) => place.copy_from_slice(row),
+        None => rows.extend_from_slice(row),
+    }
+}

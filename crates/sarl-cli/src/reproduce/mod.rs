@@ -1,0 +1,237 @@
+//! The experiments of the paper (Sadeghi, Yu, Boddeti, ICCV 2019), with its numbers beside ours.
+
+mod cifar100;
+mod fair;
+mod gaussian;
+pub mod sample;
+pub mod trial;
+mod yaleb;
+
+use std::path::Path;
+use std::time::Instant;
+
+use sarl_report::{Axis, Colour, Dash, Figure, Line, Panel, Rule, Spread, Style};
+use serde_json::{Value, json};
+
+use crate::args::{ExperimentName, Global, Reproduce};
+use crate::failure::{Exit, Failure, Outcome};
+use crate::{output, progress};
+
+/// What an experiment found.
+pub struct Experiment {
+    /// How it was done, in one paragraph.
+    pub protocol: &'static str,
+    pub tables: Vec<Table>,
+    pub figures: Vec<Figure>,
+    /// What to read out of it.
+    pub words: Vec<String>,
+    /// Everything else, for `results.json`.
+    pub results: Value,
+}
+
+/// A table, printed and written as CSV.
+pub struct Table {
+    pub name: &'static str,
+    pub title: String,
+    pub header: Vec<&'static str>,
+    pub rows: Vec<Vec<String>>,
+}
+
+/// How much to do.
+pub struct Effort<'a> {
+    pub seeds: Vec<u64>,
+    pub shuffles: u64,
+    pub global: &'a Global,
+}
+
+impl Effort<'_> {
+    /// Says on stderr what is being done.
+    pub fn step(&self, what: &str) -> Outcome<progress::Spinner> {
+        progress::check()?;
+        Ok(progress::Spinner::shown(what.to_owned(), self.global.quiet))
+    }
+}
+
+pub fn run(options: &Reproduce, global: &Global) -> Outcome {
+    let seeds = (0..u64::from(options.seeds)).map(|i| options.seed.wrapping_add(i)).collect();
+    let effort = Effort { seeds, shuffles: options.shuffles.into(), global };
+    let mut all = serde_json::Map::new();
+    let names = match options.name {
+        ExperimentName::All => &ExperimentName::EACH[..],
+        _ => std::slice::from_ref(&options.name),
+    };
+    for name in names {
+        let start = Instant::now();
+        let (label, experiment) = match name {
+            ExperimentName::Gaussian => ("gaussian", gaussian::run(&effort)),
+            ExperimentName::Adult => ("adult", fair::adult(&effort)),
+            ExperimentName::German => ("german", fair::german(&effort)),
+            ExperimentName::Yaleb => ("yaleb", yaleb::run(&effort)),
+            ExperimentName::Cifar100 | ExperimentName::All => ("cifar100", cifar100::run(&effort)),
+        };
+        // One data set that is not here does not stand in the way of the others.
+        let experiment = match experiment {
+            Err(failure) if options.name == ExperimentName::All && failure.exit == Exit::Data => {
+                output::warn(global, &format!("{label} is left out: {}", failure.message));
+                all.insert(label.into(), json!({ "error": failure.message }));
+                continue;
+            }
+            other => other?,
+        };
+        let folder = options.output.join(label);
+        let results = experiment.write(label, &folder, &effort, start.elapsed().as_secs_f64())?;
+        if !global.json {
+            output::print(&experiment.text(label, &folder))?;
+        }
+        all.insert(label.into(), results);
+    }
+    if !global.json {
+        return Ok(());
+    }
+    match (options.name, all.len()) {
+        (ExperimentName::All, _) => output::print_json(&all),
+        (_, _) => output::print_json(&all.into_iter().next().map(|(_, v)| v)),
+    }
+}
+
+impl Experiment {
+    fn write(
+        &self,
+        name: &str,
+        folder: &Path,
+        effort: &Effort<'_>,
+        seconds: f64,
+    ) -> Outcome<Value> {
+        let failed =
+            |e: std::io::Error| Failure::new(Exit::Machine, format!("{}: {e}", folder.display()));
+        std::fs::create_dir_all(folder).map_err(failed)?;
+        for table in &self.tables {
+            let path = folder.join(format!("{}.csv", table.name));
+            sarl_data::write_file(&path, &table.csv()?)?;
+        }
+        let mut figures = Vec::new();
+        for figure in &self.figures {
+            let files = figure.files().map_err(|e| Failure::new(Exit::Machine, e.to_string()))?;
+            for (file, bytes) in &files {
+                sarl_data::write_file(&folder.join(file), bytes)?;
+            }
+            let files: Vec<&String> = files.iter().map(|f| &f.0).collect();
+            figures
+                .push(json!({ "title": figure.title, "caption": figure.caption, "files": files }));
+        }
+        let tables = self.tables.iter().map(|t| {
+            let row = |r: &Vec<String>| -> Value {
+                let cells = t.header.iter().zip(r).map(|(h, c)| ((*h).to_owned(), json!(c)));
+                Value::Object(cells.collect())
+            };
+            json!({ "title": t.title, "file": format!("{}.csv", t.name), "rows": t.rows.iter().map(row).collect::<Vec<_>>() })
+        });
+        let results = json!({
+            "name": name,
+            "protocol": self.protocol,
+            "version": env!("CARGO_PKG_VERSION"),
+            "seeds": effort.seeds,
+            "tables": tables.collect::<Vec<_>>(),
+            "figures": figures,
+            "words": self.words,
+            "results": self.results,
+            "seconds": seconds,
+        });
+        let text = serde_json::to_string_pretty(&results)?;
+        sarl_data::write_file(&folder.join("results.json"), text.as_bytes())?;
+        Ok(results)
+    }
+
+    fn text(&self, name: &str, folder: &Path) -> String {
+        let mut text = format!("══ {name} ══\n{}\n", wrapped(self.protocol));
+        for table in &self.tables {
+            let rows = table.rows.clone();
+            text += &format!(
+                "\n── {} ──\n{}\n",
+                table.title,
+                output::table(&table.header, rows, |i| i > 0)
+            );
+        }
+        for words in &self.words {
+            text += &format!("\n{}\n", wrapped(words));
+        }
+        let mut files = vec!["results.json".to_owned()];
+        files.extend(self.tables.iter().map(|t| format!("{}.csv", t.name)));
+        files.extend(self.figures.iter().map(|f| format!("{}.svg, .png, .csv", f.name)));
+        text + &format!("\nwritten to {}: {}\n", folder.display(), files.join("; "))
+    }
+}
+
+impl Table {
+    fn csv(&self) -> Outcome<Vec<u8>> {
+        let failed = |e: csv::Error| Failure::new(Exit::Machine, e.to_string());
+        let mut csv = csv::Writer::from_writer(Vec::new());
+        csv.write_record(&self.header).map_err(failed)?;
+        for row in &self.rows {
+            csv.write_record(row).map_err(failed)?;
+        }
+        csv.into_inner().map_err(|e| Failure::new(Exit::Machine, e.to_string()))
+    }
+}
+
+/// Lines of at most 100 characters.
+fn wrapped(text: &str) -> String {
+    let mut lines = vec![String::new()];
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if line.is_empty() => line.push_str(word),
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= 100 => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines.join("\n")
+}
+
+/// Whether a cell of the paper is met: at least its target accuracy, and an adversary that is at
+/// most as far from guessing, both as the paper rounds them.
+pub fn verdict(
+    target: f64,
+    paper_target: f64,
+    beyond: f64,
+    paper_beyond: f64,
+    digits: i32,
+) -> String {
+    let unit = 10f64.powi(-digits);
+    let round = |v: f64| (v / unit).round() * unit;
+    let (kept, leaked) = (round(target) - paper_target, round(beyond) - paper_beyond);
+    let digits = digits as usize;
+    match (kept < -unit / 2.0, leaked > unit / 2.0) {
+        (false, false) => "met".to_owned(),
+        (true, false) => format!("target short by {:.digits$}", -kept),
+        (false, true) => format!("adversary {leaked:.digits$} above"),
+        (true, true) => {
+            format!("target short by {:.digits$}, adversary {leaked:.digits$} above", -kept)
+        }
+    }
+}
+
+/// The adversary's loss over λ with its bounds: the paper's figures 4 and 8.
+fn bounds_panel(
+    title: &str,
+    train: &[(f64, f64)],
+    test: &[(f64, f64)],
+    model: &sarl::Model,
+) -> Outcome<Panel> {
+    let bounds = *model.front()?.bounds();
+    Ok(Panel::new(title, Axis::new("λ"), Axis::new("adversary MSE"))
+        .mark(Line::new("α train", train.to_vec()).style(Style::nth(0)))
+        .mark(Line::new("α test", test.to_vec()).style(Style::nth(1)))
+        .mark(Rule::horizontal("α min", bounds.alpha_min))
+        .mark(Rule::horizontal("α max", bounds.alpha_max).look(Colour::Neutral, Dash::Dotted)))
+}
+
+/// A band needs its places in order; those that lie too close together are left out.
+fn rising(band: impl Iterator<Item = Spread>) -> Vec<Spread> {
+    let mut band: Vec<Spread> = band.collect();
+    band.sort_by(|a, b| a.x.total_cmp(&b.x));
+    band.dedup_by(|next, last| next.x - last.x < 0.005);
+    band
+}

@@ -1,0 +1,148 @@
+//! Fitting on one sample, testing on another: what every experiment does.
+
+use faer::Mat;
+use sarl::{Goal, Model, Role};
+use sarl_eval::{Attribute, Finding, Options, Probe, Score, View, probes};
+
+use super::sample::{Sample, codes};
+use crate::args::EncoderOptions;
+use crate::failure::{Exit, Failure, Outcome};
+use crate::memory::{Labelled, Prepared, fit, standardise};
+use crate::progress;
+
+/// Rows to learn from and rows to be tested on, with unit variance over the former.
+pub struct Split {
+    pub train: Sample,
+    pub test: Sample,
+}
+
+impl Split {
+    pub fn new(train: Sample, test: Sample, scaled: bool) -> Self {
+        let mut split = Split { train, test };
+        if scaled {
+            let columns = split.train.x.ncols();
+            standardise(&mut split.train.x, &mut split.test.x, columns);
+        }
+        split
+    }
+
+    /// An encoder fitted on the rows to learn from.
+    pub fn fit(&self, options: &EncoderOptions, goal: Goal) -> Outcome<Model> {
+        fit(self.train.x.as_ref(), &self.labels(), None, false, options, goal)
+    }
+
+    /// The rows to learn from, ready for every ridge.
+    pub fn prepare(&self, options: &EncoderOptions) -> Outcome<Prepared> {
+        Prepared::new(self.train.x.as_ref(), &self.labels(), None, false, options)
+    }
+
+    fn labels(&self) -> Labelled<'_> {
+        Labelled {
+            targets: std::slice::from_ref(&self.train.y),
+            sensitives: std::slice::from_ref(&self.train.s),
+        }
+    }
+
+    /// Both sides encoded.
+    pub fn encode(&self, model: &Model) -> Outcome<Encoded> {
+        let encoder = model.encoder();
+        let train = encoder.encode(self.train.x.as_ref())?;
+        let test = encoder.encode(self.test.x.as_ref())?;
+        Ok(Encoded { train, test })
+    }
+
+    /// The raw features, for the control.
+    pub fn raw(&self) -> Encoded {
+        Encoded { train: self.train.x.clone(), test: self.test.x.clone() }
+    }
+
+    /// The adversary's mean squared error on the test rows, with the coefficients of the training
+    /// rows.
+    pub fn adversary_loss(&self, model: &Model) -> Outcome<f64> {
+        let encoder = model.encoder();
+        let z = encoder.encode(self.test.x.as_ref())?;
+        let told = encoder.predict(Role::Sensitive, z.as_ref())?;
+        let truth = codes(&self.test.s);
+        let row = |i: usize| {
+            (0..told.ncols())
+                .map(|j| (told[(i, j)] - f64::from(truth[i] as usize == j)).powi(2))
+                .sum::<f64>()
+        };
+        Ok((0..told.nrows()).map(row).sum::<f64>() / told.nrows() as f64)
+    }
+
+    /// What these probes tell of target and sensitive attribute.
+    pub fn probe(&self, z: &Encoded, who: &[&dyn Probe], seeds: &[u64]) -> Outcome<Told> {
+        let options = Options {
+            probes: who,
+            seeds,
+            threads: rayon::current_num_threads(),
+            stop: &progress::interrupted,
+            progress: &|_, _| (),
+        };
+        let attributes = [
+            Attribute { name: "target", train: &self.train.y, test: &self.test.y },
+            Attribute { name: "sensitive", train: &self.train.s, test: &self.test.s },
+        ];
+        let views = [View { train: z.train.as_ref(), test: z.test.as_ref() }];
+        let found = sarl_eval::audit(&views, &attributes, &options)?;
+        let mut found = found.into_iter().flatten();
+        match (found.next(), found.next()) {
+            (Some(target), Some(sensitive)) => Ok(Told { target, sensitive }),
+            _ => Err(Failure::new(Exit::Machine, "the audit is not whole")),
+        }
+    }
+}
+
+/// The two sides of a split in some representation.
+pub struct Encoded {
+    pub train: Mat<f64>,
+    pub test: Mat<f64>,
+}
+
+/// What was told of both attributes.
+pub struct Told {
+    pub target: Finding,
+    pub sensitive: Finding,
+}
+
+/// Accuracy of a probe.
+pub fn accuracy(finding: &Finding, probe: &str) -> f64 {
+    finding.trial(probe).map_or(f64::NAN, |t| t.score.value())
+}
+
+/// Balanced accuracy of a probe.
+pub fn balanced(finding: &Finding, probe: &str) -> f64 {
+    match finding.trial(probe).map(|t| t.score) {
+        Some(Score::Class { balanced_accuracy, .. }) => balanced_accuracy,
+        _ => f64::NAN,
+    }
+}
+
+/// Every probe.
+pub fn everyone() -> Vec<&'static dyn Probe> {
+    probes::all().to_vec()
+}
+
+/// The mean over runs, and the spread between them.
+#[derive(Clone, Copy, Debug, serde::Serialize)]
+pub struct Mean {
+    pub mean: f64,
+    pub sd: f64,
+    pub runs: usize,
+}
+
+impl Mean {
+    pub fn of(values: &[f64]) -> Self {
+        let (mean, sd) = sarl_eval::audit::mean_and_spread(values);
+        Mean { mean, sd, runs: values.len() }
+    }
+
+    /// As a percentage, with the spread if there is one.
+    pub fn percent(&self) -> String {
+        match self.runs {
+            1 => format!("{:.1}", 100.0 * self.mean),
+            _ => format!("{:.1} ± {:.1}", 100.0 * self.mean, 100.0 * self.sd),
+        }
+    }
+}

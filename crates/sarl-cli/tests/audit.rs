@@ -1,0 +1,226 @@
+//! `sarl audit`: what it finds, which rows it uses, and what it refuses.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stderr, reason = "these are tests")]
+
+mod common;
+
+use std::fmt::Write as _;
+
+use common::{Folder, all_fail};
+use serde_json::Value;
+
+/// Two shapes and two colours, deterministic and with a little of each told by x and y; the size is
+/// a number that goes with the colour.
+fn mixture(rows: usize, from: usize) -> String {
+    let mut text = String::from("x,y,shape,colour,size\n");
+    for i in from..from + rows {
+        let (shape, colour) = (i % 2, (i / 2) % 2);
+        let noise = |k: usize| ((i * k + k * k) % 997) as f64 / 997.0 - 0.5;
+        let (x, y) =
+            (shape as f64 + 0.8 * noise(37), colour as f64 + 0.3 * shape as f64 + 0.8 * noise(61));
+        let size = 2.5 * colour as f64 + noise(17);
+        writeln!(text, "{x},{y},{},{},{size}", ["circle", "cross"][shape], ["blue", "red"][colour])
+            .unwrap();
+    }
+    text
+}
+
+fn folder(columns: &str) -> Folder {
+    let folder = Folder::new();
+    folder.write("train.csv", mixture(1200, 0)).write("test.csv", mixture(600, 5000));
+    folder.sarl(&format!("fit train.csv {columns} --max-leakage 0 -o m.st")).succeeded();
+    folder
+}
+
+const LABELS: &str = "-t shape -s colour --features x,y";
+/// Fast and deterministic.
+const QUICK: &str = "--probes linear,logistic,rbf --seeds 1";
+
+fn audit(folder: &Folder, line: &str) -> Value {
+    folder.sarl(&format!("audit m.st {line} --json")).succeeded().json()
+}
+
+fn number(value: &Value) -> f64 {
+    value.as_f64().unwrap_or_else(|| panic!("{value} is not a number"))
+}
+
+#[test]
+fn the_contract_and_the_control() {
+    let folder = folder(LABELS);
+    let found = audit(&folder, &format!("train.csv --test test.csv {QUICK}"));
+    assert_eq!((&found["n_train"], &found["n_test"]), (&1200.into(), &600.into()));
+    let best = &found["sensitive"]["best"];
+    assert!(best["probe"].is_string() && best["ci"].as_array().unwrap().len() == 2);
+    assert_eq!(found["sensitive"]["probes"].as_array().unwrap().len(), 3);
+    assert_eq!(found["sensitive"]["majority"], 0.5);
+    for name in ["demographic_parity", "equalized_odds", "equal_opportunity"] {
+        assert!((0.0..=1.0).contains(&number(&found["fairness"][name])));
+    }
+    // The probes do learn from the raw features, and not from z.
+    let raw = number(&found["control"]["sensitive"]["best"]["accuracy"]);
+    let z = number(&found["sensitive"]["probes"][0]["accuracy"]);
+    assert!(raw > 0.85, "the control learns nothing: {raw}");
+    assert!(z < 0.6, "least squares finds {z} in a z without linear leakage");
+    assert!(number(&found["target"]["best"]["accuracy"]) > 0.8, "the target is gone");
+    let without = audit(&folder, &format!("train.csv --test test.csv {QUICK} --no-control"));
+    assert_eq!(without["control"], Value::Null);
+    assert_eq!(without["sensitive"]["best"]["accuracy"], found["sensitive"]["best"]["accuracy"]);
+}
+
+#[test]
+fn the_encoder_is_never_tested_on_rows_it_has_seen() {
+    let folder = folder(LABELS);
+    // The rows of the fit: fitted anew on a part of them.
+    let seen = audit(&folder, &format!("train.csv {QUICK}"));
+    assert_eq!(seen["encoder"]["refitted"], true);
+    assert_eq!((&seen["n_train"], &seen["n_test"]), (&840.into(), &360.into()));
+    // Under another name they are the same rows.
+    std::fs::copy(folder.path("train.csv"), folder.path("copy.csv")).unwrap();
+    let copied = audit(&folder, &format!("copy.csv {QUICK}"));
+    assert_eq!(copied["encoder"]["refitted"], true);
+    assert_eq!(copied["sensitive"]["best"], copied["sensitive"]["best"]);
+    let refused = folder.sarl(&format!("audit m.st test.csv --test copy.csv {QUICK}"));
+    assert_eq!(refused.code, Some(1));
+    assert!(refused.stderr.contains("copy.csv: the encoder was fitted on these rows"));
+    // Other rows: the encoder is the model's.
+    let fresh = audit(&folder, &format!("test.csv {QUICK} --test-share 0.5"));
+    assert_eq!(fresh["encoder"]["refitted"], false);
+    assert_eq!((&fresh["n_train"], &fresh["n_test"]), (&300.into(), &300.into()));
+    let text = folder.sarl(&format!("audit m.st train.csv {QUICK}")).succeeded().stdout;
+    assert!(text.contains("fitted anew"), "{text}");
+    // A retuned model remembers.
+    folder.sarl("retune m.st --max-leakage 0.5 -o m.st").succeeded();
+    assert_eq!(audit(&folder, &format!("train.csv {QUICK}"))["encoder"]["refitted"], true);
+}
+
+#[test]
+fn kernels_and_ridges_are_fitted_anew_as_they_were() {
+    let folder = folder(&format!("{LABELS} --kernel rbf --landmarks 40 --ridge auto"));
+    let seen = audit(&folder, &format!("train.csv {QUICK} --no-control"));
+    assert_eq!(seen["encoder"]["refitted"], true);
+    assert!(number(&seen["sensitive"]["probes"][0]["accuracy"]) < 0.6);
+    assert!(number(&seen["target"]["best"]["accuracy"]) > 0.8);
+}
+
+#[test]
+fn a_seed_says_it_all() {
+    let folder = folder(LABELS);
+    let line = "train.csv --probes net-64,trees --seeds 2 --seed 5";
+    let once = |line: &str| {
+        let mut value = audit(&folder, line);
+        let text = value.as_object_mut().unwrap();
+        text.remove("seconds");
+        strike(&mut value);
+        value
+    };
+    assert_eq!(once(line), once(&format!("{line} --threads 1")));
+    assert_ne!(once(line), once("train.csv --probes net-64,trees --seeds 2 --seed 6"));
+}
+
+/// Times are not the same twice.
+fn strike(value: &mut Value) {
+    match value {
+        Value::Object(all) => {
+            all.remove("seconds");
+            all.values_mut().for_each(strike);
+        }
+        Value::Array(all) => all.iter_mut().for_each(strike),
+        _ => {}
+    }
+}
+
+#[test]
+fn numbers_have_r2() {
+    let folder = folder("-t shape -s size --features x,y");
+    let found = audit(&folder, &format!("train.csv --test test.csv {QUICK}"));
+    assert_eq!(found["sensitive"]["kind"], "number");
+    assert!(number(&found["control"]["sensitive"]["best"]["r2"]) > 0.5);
+    assert!(number(&found["sensitive"]["probes"][0]["r2"]).abs() < 0.05);
+    assert_eq!(found["fairness"], Value::Null, "numbers make no groups");
+}
+
+#[test]
+fn several_sensitive_columns_report_the_worst_and_each() {
+    let folder = folder("-t shape -s colour,size --features x,y");
+    let found = audit(&folder, &format!("train.csv --test test.csv {QUICK}"));
+    let names: Vec<&str> = found["sensitives"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|f| f["attribute"].as_str().unwrap())
+        .collect();
+    assert_eq!(names, ["colour", "size"]);
+    assert_eq!(found["fairness_by"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn erasure_without_a_target_has_no_target_to_audit() {
+    let folder = folder("-t :features -s colour --features x,y");
+    let found = audit(&folder, &format!("train.csv --test test.csv {QUICK}"));
+    assert_eq!((&found["target"], &found["fairness"]), (&Value::Null, &Value::Null));
+    assert!(number(&found["sensitive"]["probes"][0]["accuracy"]) < 0.6);
+    folder.sarl(&format!("audit m.st train.csv {QUICK}")).succeeded();
+}
+
+#[test]
+fn predictions_are_those_behind_the_fairness() {
+    let folder = folder(LABELS);
+    let line = format!("train.csv --test test.csv {QUICK} --predictions told.csv");
+    let found = audit(&folder, &line);
+    let text = folder.text("told.csv");
+    let mut lines = text.lines();
+    assert_eq!(lines.next(), Some("row,shape,colour,shape_predicted"));
+    let rows: Vec<Vec<&str>> = lines.map(|l| l.split(',').collect()).collect();
+    assert_eq!(rows.len(), 600);
+    let rate = |colour: &str| {
+        let group: Vec<_> = rows.iter().filter(|r| r[2] == colour).collect();
+        group.iter().filter(|r| r[3] == "cross").count() as f64 / group.len() as f64
+    };
+    let parity = (rate("blue") - rate("red")).abs();
+    assert!((parity - number(&found["fairness"]["demographic_parity"])).abs() < 1e-12);
+    let right = rows.iter().filter(|r| r[1] == r[3]).count() as f64 / 600.0;
+    assert!((right - number(&found["target"]["best"]["accuracy"])).abs() < 1e-12);
+}
+
+#[test]
+fn fewer_rows_are_drawn_when_asked() {
+    let folder = folder(LABELS);
+    let found = audit(&folder, &format!("train.csv --test test.csv {QUICK} --rows 100"));
+    assert_eq!((&found["n_train"], &found["n_test"]), (&100.into(), &100.into()));
+    assert_eq!(found["rows"]["train"]["of"], 1200);
+}
+
+#[test]
+fn what_cannot_be_asked() {
+    let folder = folder(LABELS);
+    folder
+        .write("empty.csv", "x,y,shape,colour\n")
+        .write("other.csv", "x,shape,colour\n1,circle,red\n");
+    all_fail(
+        &folder,
+        "audit_usage",
+        2,
+        &[
+            "audit m.st train.csv --probes linear,oracle",
+            "audit m.st train.csv --test-share 0",
+            "audit m.st train.csv --test-share 1.5",
+            "audit m.st train.csv --test test.csv --test-share 0.5",
+            "audit m.st test.csv --test test.csv",
+            "audit m.st train.csv --predictions train.csv",
+            "audit m.st train.csv --seeds 0",
+            "audit m.st",
+        ],
+    );
+    all_fail(
+        &folder,
+        "audit_data",
+        3,
+        &[
+            "audit m.st nowhere.csv",
+            "audit nowhere.st train.csv",
+            "audit train.csv train.csv",
+            "audit m.st other.csv",
+            "audit m.st train.csv --test empty.csv",
+        ],
+    );
+    all_fail(&folder, "audit_unreachable", 1, &["audit m.st test.csv --test train.csv"]);
+}

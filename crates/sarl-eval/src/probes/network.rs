@@ -1,0 +1,275 @@
+//! Networks: the paper's own adversary, and a larger one.
+//!
+//! Adam on cross-entropy (or squares, for a number), a learning rate that falls along a cosine, and
+//! the weights of the epoch that does best on a tenth of the training rows. Weights are drawn by
+//! this crate's own generator, so that a seed means the same whatever runs beside it.
+
+use std::f64::consts::PI;
+
+use burn::module::{Module, Param};
+use burn::nn::Linear;
+use burn::nn::loss::CrossEntropyLossConfig;
+use burn::optim::{AdamWConfig, GradientsParams};
+use burn::tensor::activation::relu;
+use burn::tensor::{Device, Int, Tensor, TensorData};
+use faer::{Mat, MatRef};
+use rand::seq::SliceRandom;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use crate::error::{Error, Result};
+use crate::task::{Labels, Prediction, Probe, Task};
+
+/// Rows in a step; fewer for small tables.
+const BATCH: usize = 256;
+/// Steps of a run, at least and at most, and epochs in between.
+const STEPS: (usize, usize) = (1500, 6000);
+const EPOCHS: usize = 20;
+/// Learning rate at the start.
+const RATE: f64 = 5e-3;
+/// Decay of the weights.
+const DECAY: f32 = 1e-4;
+/// The share of training rows that judge the epochs.
+const APART: f64 = 0.1;
+/// Epochs without a better one after which a run ends.
+const PATIENCE: usize = 8;
+/// Rows that are scored at a time.
+const SCORED: usize = 8192;
+
+/// A network of fully connected layers with ReLU between them.
+#[derive(Clone, Copy, Debug)]
+pub struct Network {
+    name: &'static str,
+    description: &'static str,
+    hidden: &'static [usize],
+}
+
+impl Network {
+    /// Two layers with 64 units between them.
+    pub const SMALL: Network = Network {
+        name: "net-64",
+        description: "network of two layers with 64 units, the paper's adversary",
+        hidden: &[64],
+    };
+    /// Three layers with 128 units between them.
+    pub const LARGE: Network = Network {
+        name: "net-128x128",
+        description: "network of three layers with 128 units each",
+        hidden: &[128, 128],
+    };
+}
+
+impl Probe for Network {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn description(&self) -> &'static str {
+        self.description
+    }
+
+    fn is_random(&self) -> bool {
+        true
+    }
+
+    fn predict(&self, task: &Task<'_>) -> Result<Prediction> {
+        let mut rng = ChaCha8Rng::seed_from_u64(task.seed);
+        let data = Data::new(task);
+        let plain = Device::flex();
+        let device = plain.clone().autodiff();
+        let model = Layers::new(task.train.ncols(), self.hidden, data.outputs(), &mut rng, &device);
+        let model = train(model, &data, task, &device, &mut rng)?;
+        let told = model.scores(&floats(task.test), task.test.ncols(), &plain)?;
+        let columns = data.outputs();
+        let told =
+            Mat::from_fn(task.test.nrows(), columns, |i, j| f64::from(told[i * columns + j]));
+        Ok(match (task.labels, data.scale) {
+            (Labels::Numbers(_), (mean, spread)) => {
+                Prediction::Numbers(told.col(0).iter().map(|v| mean + spread * v).collect())
+            }
+            (Labels::Classes { .. }, _) => Prediction::Scores(told),
+        })
+    }
+}
+
+/// Row by row.
+fn floats(x: MatRef<'_, f64>) -> Vec<f32> {
+    (0..x.nrows()).flat_map(|i| (0..x.ncols()).map(move |j| x[(i, j)] as f32)).collect()
+}
+
+fn failed(reason: impl std::fmt::Display) -> Error {
+    Error::Probe { probe: "network", reason: reason.to_string() }
+}
+
+/// The training rows as the framework wants them.
+struct Data<'a> {
+    x: Vec<f32>,
+    width: usize,
+    labels: &'a Labels,
+    /// Mean and spread of a number.
+    scale: (f64, f64),
+}
+
+impl<'a> Data<'a> {
+    fn new(task: &Task<'a>) -> Self {
+        let scale = match task.labels {
+            Labels::Classes { .. } => (0.0, 1.0),
+            Labels::Numbers(values) => {
+                let n = values.len() as f64;
+                let mean = values.iter().sum::<f64>() / n;
+                let variance = values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / n;
+                (mean, if variance > 0.0 { variance.sqrt() } else { 1.0 })
+            }
+        };
+        Data { x: floats(task.train), width: task.train.ncols(), labels: task.labels, scale }
+    }
+
+    fn outputs(&self) -> usize {
+        match self.labels {
+            Labels::Classes { count, .. } => *count,
+            Labels::Numbers(_) => 1,
+        }
+    }
+
+    /// The mean loss over some rows.
+    fn loss(&self, model: &Layers, rows: &[usize], device: &Device) -> Tensor<1> {
+        let x: Vec<f32> =
+            rows.iter().flat_map(|&i| &self.x[i * self.width..][..self.width]).copied().collect();
+        let told =
+            model.forward(Tensor::from_data(TensorData::new(x, [rows.len(), self.width]), device));
+        match self.labels {
+            Labels::Classes { codes, .. } => {
+                let codes: Vec<i32> = rows.iter().map(|&i| codes[i] as i32).collect();
+                let codes = TensorData::new(codes, [rows.len()]);
+                let codes = Tensor::<1, Int>::from_data(codes, device);
+                CrossEntropyLossConfig::new().init(device).forward(told, codes)
+            }
+            Labels::Numbers(values) => {
+                let (mean, spread) = self.scale;
+                let y: Vec<f32> =
+                    rows.iter().map(|&i| ((values[i] - mean) / spread) as f32).collect();
+                let y = Tensor::<2>::from_data(TensorData::new(y, [rows.len(), 1]), device);
+                (told - y).powi_scalar(2).mean()
+            }
+        }
+    }
+}
+
+#[derive(Module, Debug)]
+struct Layers {
+    layers: Vec<Linear>,
+}
+
+impl Layers {
+    /// He's uniform initialisation of the weights.
+    fn new(
+        inputs: usize,
+        hidden: &[usize],
+        outputs: usize,
+        rng: &mut ChaCha8Rng,
+        device: &Device,
+    ) -> Self {
+        let widths: Vec<usize> =
+            [inputs].into_iter().chain(hidden.iter().copied()).chain([outputs]).collect();
+        let layer = |pair: &[usize]| {
+            let bound = (6.0 / pair[0] as f32).sqrt();
+            let weights: Vec<f32> =
+                (0..pair[0] * pair[1]).map(|_| rng.random_range(-bound..bound)).collect();
+            let weights = TensorData::new(weights, [pair[0], pair[1]]);
+            // Biases spread the kinks of the units over the inputs.
+            let reach = 1.0 / (pair[0] as f32).sqrt();
+            let bias: Vec<f32> = (0..pair[1]).map(|_| rng.random_range(-reach..reach)).collect();
+            let bias = TensorData::new(bias, [pair[1]]);
+            Linear {
+                weight: Param::from_tensor(Tensor::from_data(weights, device)),
+                bias: Some(Param::from_tensor(Tensor::from_data(bias, device))),
+            }
+        };
+        Layers { layers: widths.windows(2).map(layer).collect() }
+    }
+
+    fn forward(&self, x: Tensor<2>) -> Tensor<2> {
+        let last = self.layers.len() - 1;
+        self.layers.iter().enumerate().fold(x, |x, (i, layer)| {
+            let out = layer.forward(x);
+            if i < last { relu(out) } else { out }
+        })
+    }
+
+    fn scores(&self, x: &[f32], width: usize, device: &Device) -> Result<Vec<f32>> {
+        let mut all = Vec::new();
+        for rows in x.chunks(SCORED * width) {
+            let shape = [rows.len() / width, width];
+            let x = Tensor::from_data(TensorData::new(rows.to_vec(), shape), device);
+            let told = self.forward(x).into_data().try_into_vec::<f32>();
+            all.extend(told.map_err(|e| failed(format!("{e:?}")))?);
+        }
+        Ok(all)
+    }
+}
+
+/// How long to train.
+struct Plan {
+    batch: usize,
+    epochs: usize,
+    steps: usize,
+}
+
+impl Plan {
+    fn new(rows: usize) -> Self {
+        let batch = BATCH.min(rows.div_ceil(8)).max(1);
+        let each = rows.div_ceil(batch);
+        let epochs = (EPOCHS * each).clamp(STEPS.0, STEPS.1).div_ceil(each);
+        Plan { batch, epochs, steps: epochs * each }
+    }
+
+    fn rate(&self, step: usize) -> f64 {
+        RATE * 0.5 * (1.0 + (PI * step as f64 / self.steps as f64).cos()).max(0.02)
+    }
+}
+
+fn train(
+    mut model: Layers,
+    data: &Data<'_>,
+    task: &Task<'_>,
+    device: &Device,
+    rng: &mut ChaCha8Rng,
+) -> Result<Layers> {
+    let mut order: Vec<usize> = (0..task.train.nrows()).collect();
+    order.shuffle(rng);
+    let apart = (order.len() as f64 * APART) as usize;
+    let apart = order.split_off(order.len() - apart);
+    let plan = Plan::new(order.len());
+    let mut optimiser = AdamWConfig::new().with_weight_decay(DECAY).init();
+    let plain = Device::flex();
+    let mut best = (f64::INFINITY, model.valid(), 0);
+    let mut step = 0;
+    for epoch in 1..=plan.epochs {
+        order.shuffle(rng);
+        for rows in order.chunks(plan.batch) {
+            if (task.stop)() {
+                return Err(Error::Interrupted);
+            }
+            let gradients = data.loss(&model, rows, device).backward();
+            let gradients = GradientsParams::from_grads(gradients, &model);
+            model = optimiser.step(plan.rate(step), model, gradients);
+            step += 1;
+        }
+        let trained = model.valid();
+        if apart.is_empty() {
+            best = (0.0, trained, epoch);
+            continue;
+        }
+        let loss = apart.chunks(SCORED).map(|rows| {
+            let mean: f64 = data.loss(&trained, rows, &plain).into_scalar::<f32>().into();
+            mean * rows.len() as f64
+        });
+        let loss = loss.sum::<f64>() / apart.len() as f64;
+        if loss < best.0 {
+            best = (loss, trained, epoch);
+        } else if epoch - best.2 >= PATIENCE {
+            break;
+        }
+    }
+    Ok(best.1)
+}
