@@ -1,4 +1,11 @@
 //! The audit: the worst case, the baselines, the splits, and what goes wrong.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stderr,
+    reason = "these are tests"
+)]
 
 mod common;
 

@@ -2,6 +2,13 @@
 //!
 //! `cargo xtask test` installs both and names their Python in `SARL_PYTHON`; without it these tests
 //! say that they are skipped.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stderr,
+    reason = "these are tests"
+)]
 
 mod common;
 

@@ -1,4 +1,11 @@
 //! One suite for every probe: what each must learn, and what none may do.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stderr,
+    reason = "these are tests"
+)]
 
 mod common;
 

@@ -137,20 +137,12 @@ fn place(split: &Split, encoder: &Fitted, leakage: f64, effort: &Effort<'_>) -> 
     };
     let model = encoder.model.retune(goal)?;
     let told = split.probe(&split.encode(&model)?, &PROBES, &effort.seeds)?;
-    let mean = |finding: &sarl_eval::Finding| {
-        let trial = finding.trial(PROBE);
-        trial.map_or(Mean { mean: f64::NAN, sd: 0.0, runs: 0 }, |t| Mean {
-            mean: t.score.value(),
-            sd: t.score.spread(),
-            runs: t.runs,
-        })
-    };
     Ok(Place {
         leakage: model.point().leakage,
         lambda: model.point().lambda,
         dim: model.point().dim,
-        target: mean(&told.target),
-        adversary: mean(&told.sensitive),
+        target: Mean::over_seeds(&told.target, PROBE),
+        adversary: Mean::over_seeds(&told.sensitive, PROBE),
     })
 }
 

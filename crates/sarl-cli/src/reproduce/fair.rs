@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::sample::{Columns, Sample, absent, arrays, complete, find, tables};
 use super::trial::{Mean, Split, Told, accuracy, balanced, everyone};
-use super::{Effort, Experiment, Table, verdict};
+use super::{Bar, Effort, Experiment, Table, bars, verdict};
 use crate::args::{EncoderOptions, KernelName, NumberOrAuto};
 use crate::failure::{Failure, Outcome};
 
@@ -76,7 +76,10 @@ pub fn adult(effort: &Effort<'_>) -> Outcome<Experiment> {
     ));
     Ok(Experiment {
         protocol: ADULT,
-        figures: vec![weights_figure(&weights)],
+        figures: vec![
+            figure("Adult: income kept, gender hidden", &entries, &found),
+            weights_figure(&weights),
+        ],
         results: results(&entries, &found),
         tables: vec![table],
         words,
@@ -101,7 +104,7 @@ pub fn german(effort: &Effort<'_>) -> Outcome<Experiment> {
     }
     Ok(Experiment {
         protocol: GERMAN,
-        figures: Vec::new(),
+        figures: vec![figure("German: credit kept, age hidden", &entries, &found)],
         tables: vec![table(
             "table-1-german",
             "Table 1, German: credit kept, age hidden",
@@ -159,15 +162,30 @@ fn over(found: &[Told], of: impl Fn(&Told) -> f64) -> Mean {
     Mean::of(&found.iter().map(of).collect::<Vec<_>>())
 }
 
+/// The paper's adversary: over the shuffles, or over the seeds of one split.
+fn adversary(found: &[Told]) -> Mean {
+    match found {
+        [told] => Mean::over_seeds(&told.sensitive, ADVERSARY),
+        _ => over(found, |t| accuracy(&t.sensitive, ADVERSARY)),
+    }
+}
+
+fn figure(title: &str, entries: &[Entry], found: &[Vec<Told>]) -> Figure {
+    let bar = |(entry, found): (&Entry, &Vec<Told>)| Bar {
+        name: entry.name.to_owned(),
+        target: over(found, |t| accuracy(&t.target, TARGET)),
+        adversary: adversary(found),
+        worst: over(found, |t| t.sensitive.best.score.value()),
+        paper: entry.paper.map(|(target, adversary, _)| (target, adversary)),
+    };
+    let guess = found.first().map_or(0.0, |f| over(f, majority).mean);
+    bars(title, &entries.iter().zip(found).map(bar).collect::<Vec<_>>(), guess)
+}
+
 fn table(name: &'static str, title: &str, entries: &[Entry], found: &[Vec<Told>]) -> Table {
     let rows = entries.iter().zip(found).map(|(entry, found)| {
         let target = over(found, |t| accuracy(&t.target, TARGET));
-        let mut adversary = over(found, |t| accuracy(&t.sensitive, ADVERSARY));
-        if let ([told], Some(trial)) = (&found[..], found[0].sensitive.trial(ADVERSARY)) {
-            let _ = told;
-            adversary =
-                Mean { mean: trial.score.value(), sd: trial.score.spread(), runs: trial.runs };
-        }
+        let adversary = adversary(found);
         let guess = over(found, majority);
         let worst = over(found, |t| t.sensitive.best.score.value());
         let delta = 100.0 * (adversary.mean - guess.mean);
@@ -289,22 +307,21 @@ fn adult_data() -> Outcome<(Sample, Sample, Columns)> {
         let mut samples = samples.into_iter();
         samples.next().zip(samples.next())
     };
-    if let Some((train, test)) = pair("train.npz", "test.npz")? {
-        if let Some((train, test)) = two(arrays(&[&train, &test])?) {
-            let feature =
-                (0..).zip(ADULT_FEATURES).flat_map(|(i, (_, n))| std::iter::repeat_n(i, n));
-            let columns = match train.x.ncols() {
-                123 => Columns {
-                    feature: feature.collect(),
-                    names: ADULT_FEATURES.iter().map(|f| f.0.to_owned()).collect(),
-                },
-                width => Columns {
-                    feature: (0..width).collect(),
-                    names: (0..width).map(|j| format!("x{j}")).collect(),
-                },
-            };
-            return Ok((train, test, columns));
-        }
+    if let Some((train, test)) = pair("train.npz", "test.npz")?
+        && let Some((train, test)) = two(arrays(&[&train, &test])?)
+    {
+        let feature = (0..).zip(ADULT_FEATURES).flat_map(|(i, (_, n))| std::iter::repeat_n(i, n));
+        let columns = match train.x.ncols() {
+            123 => Columns {
+                feature: feature.collect(),
+                names: ADULT_FEATURES.iter().map(|f| f.0.to_owned()).collect(),
+            },
+            width => Columns {
+                feature: (0..width).collect(),
+                names: (0..width).map(|j| format!("x{j}")).collect(),
+            },
+        };
+        return Ok((train, test, columns));
     }
     let Some((train, test)) = pair("train.csv", "test.csv")? else {
         let advice = "run `sarl data get adult`, or set SARL_DATA to a folder that has adult/train.npz and adult/test.npz";
@@ -329,10 +346,10 @@ fn feature_columns(path: &Path, but: &[&str]) -> Outcome<Vec<sarl_data::ColumnRe
 }
 
 fn german_data() -> Outcome<Sample> {
-    if let Some(path) = find("german", "all.npz")? {
-        if let Some(sample) = arrays(&[&path])?.pop() {
-            return Ok(sample);
-        }
+    if let Some(path) = find("german", "all.npz")?
+        && let Some(sample) = arrays(&[&path])?.pop()
+    {
+        return Ok(sample);
     }
     let Some(path) = find("german", "german.csv")? else {
         let advice =

@@ -10,8 +10,9 @@ mod yaleb;
 use std::path::Path;
 use std::time::Instant;
 
-use sarl_report::{Axis, Colour, Dash, Figure, Line, Panel, Rule, Spread, Style};
+use sarl_report::{Axis, Bars, Colour, Dash, Figure, Line, Panel, Rule, Spread, Style};
 use serde_json::{Value, json};
+use trial::Mean;
 
 use crate::args::{ExperimentName, Global, Reproduce};
 use crate::failure::{Exit, Failure, Outcome};
@@ -234,4 +235,36 @@ fn rising(band: impl Iterator<Item = Spread>) -> Vec<Spread> {
     band.sort_by(|a, b| a.x.total_cmp(&b.x));
     band.dedup_by(|next, last| next.x - last.x < 0.005);
     band
+}
+
+/// One method of a table, for its figure: shares, and the paper's percentages.
+struct Bar {
+    name: String,
+    target: Mean,
+    adversary: Mean,
+    worst: Mean,
+    paper: Option<(f64, f64)>,
+}
+
+/// Target and adversary of each method, beside the paper's.
+fn bars(title: &str, bars: &[Bar], chance: f64) -> Figure {
+    let panel = |title: &str, ours: fn(&Bar) -> Mean, paper: fn((f64, f64)) -> f64| {
+        let names = bars.iter().map(|b| b.name.clone());
+        let paper = bars.iter().map(|b| b.paper.map_or(f64::NAN, |p| paper(p) / 100.0));
+        Panel::new(title, Axis::new("").categories(names), Axis::new("accuracy").percent())
+            .mark(
+                Bars::new("ours", bars.iter().map(|b| ours(b).mean).collect())
+                    .errors(bars.iter().map(|b| ours(b).sd).collect()),
+            )
+            .mark(Bars::new("paper", paper.collect()).colour(Colour::Series(4)))
+    };
+    let worst = Bars::new("ours, worst case", bars.iter().map(|b| b.worst.mean).collect());
+    let hidden = panel("adversary", |b| b.adversary, |p| p.1)
+        .mark(worst.colour(Colour::Series(1)))
+        .mark(Rule::horizontal("guessing", chance));
+    Figure::new("methods", title)
+        .caption("Accuracy on test rows; whiskers are one standard deviation over seeds or shuffles. The worst case is the best of all probes.")
+        .columns(2)
+        .panel(panel("target", |b| b.target, |p| p.0))
+        .panel(hidden)
 }

@@ -138,6 +138,15 @@ impl Mean {
         Mean { mean, sd, runs: values.len() }
     }
 
+    /// Of a probe, over its seeds.
+    pub fn over_seeds(finding: &Finding, probe: &str) -> Self {
+        finding.trial(probe).map_or(Mean { mean: f64::NAN, sd: 0.0, runs: 0 }, |t| Mean {
+            mean: t.score.value(),
+            sd: t.score.spread(),
+            runs: t.runs,
+        })
+    }
+
     /// As a percentage, with the spread if there is one.
     pub fn percent(&self) -> String {
         match self.runs {

@@ -3,11 +3,12 @@
 use faer::Mat;
 use sarl::{Family, Goal, Model, median_gamma};
 use sarl_eval::Baseline;
+use sarl_report::Figure;
 use serde_json::json;
 
 use super::sample::{Sample, absent, arrays, codes, find};
-use super::trial::{Split, Told, accuracy, balanced, everyone};
-use super::{Effort, Experiment, Table, verdict};
+use super::trial::{Mean, Split, Told, accuracy, balanced, everyone};
+use super::{Bar, Effort, Experiment, Table, bars, verdict};
 use crate::args::{Approximation, EncoderOptions, KernelName, NumberOrAuto};
 use crate::failure::{Failure, Outcome};
 
@@ -42,6 +43,7 @@ pub fn run(effort: &Effort<'_>) -> Outcome<Experiment> {
     let (train, test) = data()?;
     let mut rows = vec![raw(&train, &test, effort)?];
     let mut results = Vec::new();
+    let mut figures = [Vec::new(), Vec::new()];
     for (name, kernel, exchanged, light, target, adversary) in PAPER {
         let _step = effort.step(&format!("yaleb: {name}, {} kept", kept(light)))?;
         let (a, b) = if exchanged { (&test, &train) } else { (&train, &test) };
@@ -54,6 +56,14 @@ pub fn run(effort: &Effort<'_>) -> Outcome<Experiment> {
         row.extend([format!("{target:.0}"), format!("{adversary:.0}")]);
         row.push(verdict(100.0 * accuracy(&told.target, PROBE), target, beyond, adversary, 0));
         rows.push(row);
+        let figure = &mut figures[usize::from(light)];
+        figure.push(Bar {
+            name: name.to_owned(),
+            target: Mean::over_seeds(&told.target, PROBE),
+            adversary: Mean::over_seeds(&told.sensitive, PROBE),
+            worst: Mean::over_seeds(&told.sensitive, told.sensitive.best.probe),
+            paper: Some((target, adversary)),
+        });
         results.push(json!({
             "method": name,
             "kept": kept(light),
@@ -89,7 +99,16 @@ pub fn run(effort: &Effort<'_>) -> Outcome<Experiment> {
     Ok(Experiment {
         protocol: PROTOCOL,
         tables: vec![table],
-        figures: Vec::new(),
+        figures: vec![
+            Figure {
+                name: "identity-kept".into(),
+                ..bars("Yale B: identity kept, light hidden", &figures[0], 0.2)
+            },
+            Figure {
+                name: "light-kept".into(),
+                ..bars("Yale B: light kept, identity hidden", &figures[1], 1.0 / 38.0)
+            },
+        ],
         words,
         results: json!({ "methods": results }),
     })

@@ -4,15 +4,17 @@ mod kernel;
 mod linear;
 mod logistic;
 mod network;
+mod trees;
 
 pub use kernel::RbfKernel;
 pub use linear::Linear;
 pub use logistic::Logistic;
 pub use network::Network;
+pub use trees::Trees;
 
 use crate::task::Probe;
 
 /// Every probe, from the weakest to the strongest.
-pub fn all() -> [&'static dyn Probe; 5] {
-    [&Linear, &Logistic, &Network::SMALL, &Network::LARGE, &RbfKernel]
+pub fn all() -> [&'static dyn Probe; 6] {
+    [&Linear, &Logistic, &Network::SMALL, &Network::LARGE, &RbfKernel, &Trees]
 }
