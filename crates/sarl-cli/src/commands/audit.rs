@@ -7,7 +7,8 @@ use faer::Mat;
 use sarl::{Encoder, Model};
 use sarl_data::{BlockOptions, LabelValues, Schema, Source, Unseen};
 use sarl_eval::{
-    Attribute, Baseline, Fairness, Finding, Labels, Options, Probe, Score, Told, View, probes,
+    Attribute, Baseline, Fairness, Finding, Labels, Options, Probe, Score, Told, Trial, View,
+    probes,
 };
 use serde_json::{Value, json};
 
@@ -431,8 +432,10 @@ impl Report {
             let hidden = &self.attributes.all[self.attributes.targets + i];
             let raw = self.control.as_ref().and_then(|c| c.fairness.iter().find(|f| f.0 == *i));
             let row = |name: &str, of: fn(&Fairness) -> f64| {
-                let raw = raw.map_or("–".to_owned(), |r| format!("{:.3}", of(&r.1)));
-                vec![name.to_owned(), raw, format!("{:.3}", of(fair))]
+                let mut row = vec![name.to_owned()];
+                row.extend(raw.map(|r| format!("{:.3}", of(&r.1))));
+                row.push(format!("{:.3}", of(fair)));
+                row
             };
             let mut rows = vec![
                 row("demographic parity difference", |f| f.demographic_parity),
@@ -441,19 +444,22 @@ impl Report {
             ];
             for (g, group) in fair.groups.iter().enumerate() {
                 let name = hidden.classes.get(group.group as usize).map_or("?", String::as_str);
+                let mut row =
+                    vec![format!("accuracy, {} = {name} ({} rows)", hidden.name, group.rows)];
                 let raw = raw.and_then(|r| r.1.groups.get(g));
-                rows.push(vec![
-                    format!("accuracy, {} = {name} ({} rows)", hidden.name, group.rows),
-                    raw.map_or("–".to_owned(), |r| output::percent(r.accuracy)),
-                    output::percent(group.accuracy),
-                ]);
+                row.extend(raw.map(|r| output::percent(r.accuracy)));
+                row.push(output::percent(group.accuracy));
+                rows.push(row);
             }
+            let mut header = vec![""];
+            header.extend(raw.map(|_| "raw features"));
+            header.push("z");
             text += &format!(
                 "\n── Fairness of the best predictor of {} ({}) between groups of {} ──\n{}\n",
                 target.attribute,
                 target.best.probe,
                 hidden.name,
-                output::table(&["", "raw features", "z"], rows, |i| i > 0)
+                output::table(&header, rows, |i| i > 0)
             );
         }
         text
@@ -531,47 +537,43 @@ impl Report {
 
 /// Every probe before and after.
 fn table(z: &Finding, raw: Option<&Finding>) -> String {
-    let before = |probe: &str| {
-        raw.and_then(|f| f.trial(probe)).map_or("–".to_owned(), |t| spread(&t.score))
-    };
     let star = |probe: &str| if probe == z.best.probe { " *" } else { "" };
-    let mut rows: Vec<Vec<String>> = z
-        .probes
-        .iter()
-        .map(|t| {
-            let mut row =
-                vec![format!("{}{}", t.probe, star(t.probe)), before(t.probe), spread(&t.score)];
-            row.push(format!("{} to {}", output::percent(t.ci[0]), output::percent(t.ci[1])));
-            if let Score::Class { balanced_accuracy, auc, .. } = t.score {
-                row.push(output::percent(balanced_accuracy));
-                row.push(auc.map_or("–".to_owned(), |a| format!("{a:.3}")));
-            }
-            row
-        })
-        .collect();
-    let header: &[&str] = match z.baseline {
-        Baseline::Class { majority, guess, chance, .. } => {
-            let line = |name: &str, value: f64, balanced: f64| {
-                let share = output::percent(value);
-                let empty = String::new();
-                vec![
-                    name.to_owned(),
-                    share.clone(),
-                    share,
-                    empty.clone(),
-                    output::percent(balanced),
-                    empty,
-                ]
-            };
-            rows.push(line("majority of the test rows", majority, chance));
-            if (guess - majority).abs() > 1e-12 {
-                rows.push(line("majority of the training rows", guess, chance));
-            }
-            &["probe", "raw features", "z", "95 % interval", "balanced", "AUC"]
+    let row = |trial: &Trial| {
+        let mut row = vec![format!("{}{}", trial.probe, star(trial.probe))];
+        if let Some(raw) = raw {
+            row.push(raw.trial(trial.probe).map_or("–".to_owned(), |t| spread(&t.score)));
         }
-        Baseline::Number { .. } => &["probe", "raw features, R²", "z, R²", "95 % interval"],
+        row.push(spread(&trial.score));
+        row.push(format!("{} to {}", output::percent(trial.ci[0]), output::percent(trial.ci[1])));
+        if let Score::Class { balanced_accuracy, auc, .. } = trial.score {
+            row.push(output::percent(balanced_accuracy));
+            row.push(auc.map_or("–".to_owned(), |a| format!("{a:.3}")));
+        }
+        row
     };
-    output::table(header, rows, |i| i > 0)
+    let mut rows: Vec<Vec<String>> = z.probes.iter().map(row).collect();
+    let mut header = vec!["probe"];
+    match z.baseline {
+        Baseline::Class { majority, guess, chance, .. } => {
+            header.extend(raw.map(|_| "raw features"));
+            header.extend(["z", "95 % interval", "balanced", "AUC"]);
+            let mut guesses = vec![("majority of the test rows", majority)];
+            if (guess - majority).abs() > 1e-12 {
+                guesses.push(("majority of the training rows", guess));
+            }
+            for (name, share) in guesses {
+                let mut row = vec![name.to_owned()];
+                row.extend(raw.map(|_| output::percent(share)));
+                row.extend([output::percent(share), String::new(), output::percent(chance)]);
+                rows.push(row);
+            }
+        }
+        Baseline::Number { .. } => {
+            header.extend(raw.map(|_| "raw features, R²"));
+            header.extend(["z, R²", "95 % interval"]);
+        }
+    }
+    output::table(&header, rows, |i| i > 0)
 }
 
 fn spread(score: &Score) -> String {

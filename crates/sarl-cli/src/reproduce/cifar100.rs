@@ -280,10 +280,16 @@ fn words(encoders: &[Fitted], fronts: &[Vec<Place>]) -> Outcome<Vec<String>> {
     for encoder in encoders {
         let steps = steps(&encoder.model)?;
         let first = steps.first().map_or(0.0, |s| s.1);
+        let full = steps.iter().rev().find(|s| s.1 == first).map_or(0.0, |s| s.0);
+        let next = steps.iter().find(|s| s.0 > full).map_or(1.0, |s| s.0);
         let last = steps.iter().rev().find(|s| s.1 > 0.0).map_or((0.0, 0.0), |s| *s);
+        let fall = match next > FALL.1 - 1e-9 {
+            true => "all of them up to λ = 5/6".to_owned(),
+            false => format!("falling from λ = {next:.4} on, to {} at λ = {:.4}", last.1, last.0),
+        };
         words.push(format!(
-            "{}: {first} dimensions at small λ, falling to {} at λ = {:.4} (paper: 19, falling to 1) and to none at λ = 5/6, where hiding outweighs keeping in every direction: a coarse class is five fine ones.",
-            encoder.name, last.1, last.0
+            "{}: {first} dimensions at small λ, {fall}, and none from λ = 5/6 on, where hiding outweighs keeping in every direction, as a coarse class is five fine ones (paper: 19, falling to 1).",
+            encoder.name
         ));
     }
     if let [linear, kernel] = fronts {

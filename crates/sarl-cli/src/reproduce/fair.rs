@@ -52,7 +52,7 @@ fn entries(raw: Paper, ours: Paper) -> [Entry; 5] {
 }
 
 pub fn adult(effort: &Effort<'_>) -> Outcome<Experiment> {
-    let (train, test, columns) = adult_data()?;
+    let (train, test, columns, data) = adult_data()?;
     let split = Split::new(train, test, true);
     let entries = entries(Some((85.0, 85.0, 17.6)), Some((84.1, 67.4, 0.0)));
     let mut found: Vec<Vec<Told>> = Vec::new();
@@ -69,7 +69,7 @@ pub fn adult(effort: &Effort<'_>) -> Outcome<Experiment> {
     }
     let table =
         table("table-1-adult", "Table 1, Adult: income kept, gender hidden", &entries, &found);
-    let mut words = words(&entries, &found);
+    let mut words = words(data, &entries, &found);
     words.push(format!(
         "In the weights of the encoder (figure) gender has {:.1} % of the largest feature's.",
         100.0 * share_of("gender", &weights)
@@ -87,7 +87,7 @@ pub fn adult(effort: &Effort<'_>) -> Outcome<Experiment> {
 }
 
 pub fn german(effort: &Effort<'_>) -> Outcome<Experiment> {
-    let sample = german_data()?;
+    let (sample, data) = german_data()?;
     let entries = entries(Some((80.0, 87.0, 6.0)), Some((76.3, 80.9, 0.1)));
     let mut found: Vec<Vec<Told>> = entries.iter().map(|_| Vec::new()).collect();
     for shuffle in 0..effort.shuffles {
@@ -111,7 +111,7 @@ pub fn german(effort: &Effort<'_>) -> Outcome<Experiment> {
             &entries,
             &found,
         )],
-        words: words(&entries, &found),
+        words: words(data, &entries, &found),
         results: results(&entries, &found),
     })
 }
@@ -233,8 +233,9 @@ fn most_often(found: &[Told]) -> &'static str {
     names.iter().copied().max_by_key(|name| count(name)).unwrap_or("")
 }
 
-fn words(entries: &[Entry], found: &[Vec<Told>]) -> Vec<String> {
+fn words(data: &str, entries: &[Entry], found: &[Vec<Told>]) -> Vec<String> {
     let mut words = vec![
+        format!("The data: {data}."),
         "Δ is the absolute difference to the majority guess, as in the paper. The last column counts only what lies above that guess: an adversary can fall below it \
          without having learnt nothing, which is what balanced accuracy is for."
             .to_owned(),
@@ -301,7 +302,11 @@ const ADULT_FEATURES: [(&str, usize); 14] = [
     ("country", 41),
 ];
 
-fn adult_data() -> Outcome<(Sample, Sample, Columns)> {
+/// What was found.
+const AUTHORS: &str = "the authors' encoding";
+const UCI: &str = "the UCI tables";
+
+fn adult_data() -> Outcome<(Sample, Sample, Columns, &'static str)> {
     let pair = |a: &str, b: &str| Ok::<_, Failure>(find("adult", a)?.zip(find("adult", b)?));
     let two = |samples: Vec<Sample>| {
         let mut samples = samples.into_iter();
@@ -321,7 +326,7 @@ fn adult_data() -> Outcome<(Sample, Sample, Columns)> {
                 names: (0..width).map(|j| format!("x{j}")).collect(),
             },
         };
-        return Ok((train, test, columns));
+        return Ok((train, test, columns, AUTHORS));
     }
     let Some((train, test)) = pair("train.csv", "test.csv")? else {
         let advice = "run `sarl data get adult`, or set SARL_DATA to a folder that has adult/train.npz and adult/test.npz";
@@ -334,7 +339,7 @@ fn adult_data() -> Outcome<(Sample, Sample, Columns)> {
         *name = if name == "sex" { "gender".to_owned() } else { name.replace('_', " ") };
     }
     let (train, test) = two(samples).ok_or_else(|| Failure::usage("two tables are needed"))?;
-    Ok((train, test, columns))
+    Ok((train, test, columns, UCI))
 }
 
 /// Every column but these: as in the paper, the sensitive one is among the features.
@@ -345,11 +350,11 @@ fn feature_columns(path: &Path, but: &[&str]) -> Outcome<Vec<sarl_data::ColumnRe
     Ok(names.map(|n| n.parse()).collect::<Result<_, _>>()?)
 }
 
-fn german_data() -> Outcome<Sample> {
+fn german_data() -> Outcome<(Sample, &'static str)> {
     if let Some(path) = find("german", "all.npz")?
         && let Some(sample) = arrays(&[&path])?.pop()
     {
-        return Ok(sample);
+        return Ok((sample, AUTHORS));
     }
     let Some(path) = find("german", "german.csv")? else {
         let advice =
@@ -359,7 +364,8 @@ fn german_data() -> Outcome<Sample> {
     let mut request = complete("credit", "age_group", &[])?;
     request.features = Some(feature_columns(&path, &["credit", "age_group"])?);
     let (mut samples, _) = tables(&[&path], &request)?;
-    samples.pop().ok_or_else(|| Failure::usage("the table has no rows"))
+    let sample = samples.pop().ok_or_else(|| Failure::usage("the table has no rows"))?;
+    Ok((sample, UCI))
 }
 
 /// The Euclidean length of the weights of each semantic feature, per standard deviation.

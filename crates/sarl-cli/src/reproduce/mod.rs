@@ -250,12 +250,13 @@ struct Bar {
 fn bars(title: &str, bars: &[Bar], chance: f64) -> Figure {
     let panel = |title: &str, ours: fn(&Bar) -> Mean, paper: fn((f64, f64)) -> f64| {
         let names = bars.iter().map(|b| b.name.clone());
+        let mut spreads: Vec<f64> = bars.iter().map(|b| ours(b).sd).collect();
+        if spreads.iter().all(|s| *s == 0.0) {
+            spreads.clear();
+        }
         let paper = bars.iter().map(|b| b.paper.map_or(f64::NAN, |p| paper(p) / 100.0));
         Panel::new(title, Axis::new("").categories(names), Axis::new("accuracy").percent())
-            .mark(
-                Bars::new("ours", bars.iter().map(|b| ours(b).mean).collect())
-                    .errors(bars.iter().map(|b| ours(b).sd).collect()),
-            )
+            .mark(Bars::new("ours", bars.iter().map(|b| ours(b).mean).collect()).errors(spreads))
             .mark(Bars::new("paper", paper.collect()).colour(Colour::Series(4)))
     };
     let worst = Bars::new("ours, worst case", bars.iter().map(|b| b.worst.mean).collect());
