@@ -46,7 +46,7 @@ pub fn run(options: &Demo, global: &Global) -> Outcome {
         Run::new("linear", &linear, &train, folder, &schema)?,
         Run::new("kernel", &kernel, &train, folder, &schema)?,
     ];
-    let split = Split::new(train, test, false);
+    let split = Split::new(train, test, 0);
     if global.json {
         let mut all = serde_json::Map::new();
         for run in &runs {

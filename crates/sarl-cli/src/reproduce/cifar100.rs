@@ -27,7 +27,8 @@ const PROBE: &str = "net-64";
 
 pub fn run(effort: &Effort<'_>) -> Outcome<Experiment> {
     let (train, test) = data()?;
-    let split = Split::new(train, test, true);
+    let width = train.x.ncols();
+    let split = Split::new(train, test, width);
     let mut encoders = Vec::new();
     for (name, kernel) in [("Linear-SARL", false), ("Kernel-SARL", true)] {
         let _step = effort.step(&format!("cifar100: fitting {name}"))?;

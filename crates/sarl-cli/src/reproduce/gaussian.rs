@@ -39,12 +39,12 @@ pub fn run(effort: &Effort<'_>) -> Outcome<Experiment> {
     for &seed in &effort.seeds {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let train = mixture(TRAIN, &mut rng);
-        splits.push(Split::new(train, mixture(TEST, &mut rng), false));
+        splits.push(Split::new(train, mixture(TEST, &mut rng), 0));
     }
     let authors = match (find("gaussian", "train.npz")?, find("gaussian", "test.npz")?) {
         (Some(train), Some(test)) => {
             let mut samples = arrays(&[&train, &test])?.into_iter();
-            samples.next().zip(samples.next()).map(|(a, b)| Split::new(a, b, false))
+            samples.next().zip(samples.next()).map(|(a, b)| Split::new(a, b, 0))
         }
         _ => None,
     };

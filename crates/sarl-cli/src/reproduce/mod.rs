@@ -5,6 +5,7 @@ mod fair;
 mod gaussian;
 pub mod sample;
 pub mod trial;
+mod uci;
 mod yaleb;
 
 use std::path::Path;

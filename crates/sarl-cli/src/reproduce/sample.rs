@@ -54,6 +54,8 @@ pub fn codes(labels: &Labels) -> &[u32] {
 
 /// What the columns of a table are, beside their values.
 pub struct Columns {
+    /// How many of them, the first ones, are numbers; the others are one-hot.
+    pub numbers: usize,
     /// The semantic feature of each column of the matrix.
     pub feature: Vec<usize>,
     /// The names of the semantic features.
@@ -95,7 +97,7 @@ pub fn tables(paths: &[&Path], request: &Request) -> Outcome<(Vec<Sample>, Colum
     let go = &mut |_| ControlFlow::Continue(());
     let schema = Schema::learn(&Source::open(&[first])?, request, go)?;
     let samples = paths.iter().map(|p| read(p, &schema)).collect::<Outcome<_>>()?;
-    let mut columns = Columns { feature: Vec::new(), names: Vec::new() };
+    let mut columns = Columns { numbers: 0, feature: Vec::new(), names: Vec::new() };
     let (mut dense, mut coded) = (Vec::new(), Vec::new());
     for (i, feature) in schema.features().iter().enumerate() {
         columns.names.push(feature.name.clone());
@@ -106,6 +108,7 @@ pub fn tables(paths: &[&Path], request: &Request) -> Outcome<(Vec<Sample>, Colum
             }
         }
     }
+    columns.numbers = dense.len();
     columns.feature = dense.into_iter().chain(coded).collect();
     Ok((samples, columns))
 }

@@ -10,19 +10,17 @@ use crate::failure::{Exit, Failure, Outcome};
 use crate::memory::{Labelled, Prepared, fit, standardise};
 use crate::progress;
 
-/// Rows to learn from and rows to be tested on, with unit variance over the former.
+/// Rows to learn from and rows to be tested on.
 pub struct Split {
     pub train: Sample,
     pub test: Sample,
 }
 
 impl Split {
-    pub fn new(train: Sample, test: Sample, scaled: bool) -> Self {
+    /// The first `numbers` columns get unit variance over the rows to learn from.
+    pub fn new(train: Sample, test: Sample, numbers: usize) -> Self {
         let mut split = Split { train, test };
-        if scaled {
-            let columns = split.train.x.ncols();
-            standardise(&mut split.train.x, &mut split.test.x, columns);
-        }
+        standardise(&mut split.train.x, &mut split.test.x, numbers);
         split
     }
 

@@ -48,7 +48,8 @@ pub fn run(effort: &Effort<'_>) -> Outcome<Experiment> {
         let _step = effort.step(&format!("yaleb: {name}, {} kept", kept(light)))?;
         let (a, b) = if exchanged { (&test, &train) } else { (&train, &test) };
         let (a, b) = if light { (a.flipped(), b.flipped()) } else { (a.clone(), b.clone()) };
-        let split = Split::new(a, b, true);
+        let width = a.x.ncols();
+        let split = Split::new(a, b, width);
         let model = best(&split, kernel)?;
         let told = split.probe(&split.encode(&model)?, &everyone(), &effort.seeds)?;
         let mut row = cells(&format!("{name}, {} kept", kept(light)), &told);
@@ -137,7 +138,8 @@ fn best(split: &Split, kernel: bool) -> Outcome<Model> {
             let (held, seen): (Vec<usize>, Vec<usize>) =
                 (0..hidden.len()).partition(|&i| hidden[i] % FOLDS == fold);
             let (seen, held) = (split.train.select(&seen), split.train.select(&held));
-            let fold = Split::new(seen, held, true);
+            let pixels = seen.x.ncols();
+            let fold = Split::new(seen, held, pixels);
             let prepared = fold.prepare(&options(width))?;
             for (right, ridge) in right.iter_mut().zip(RIDGES) {
                 let model = prepared.solve(ridge * prepared.variance()?, Goal::Lambda(1.0))?;
@@ -196,7 +198,7 @@ fn data() -> Outcome<(Sample, Sample)> {
 /// The control: the paper reports 78 % for the person and 96 % for the light.
 fn raw(train: &Sample, test: &Sample, effort: &Effort<'_>) -> Outcome<Vec<String>> {
     let _step = effort.step("yaleb: raw data")?;
-    let split = Split::new(train.clone(), test.clone(), true);
+    let split = Split::new(train.clone(), test.clone(), train.x.ncols());
     let told = split.probe(&split.raw(), &everyone(), &effort.seeds)?;
     let mut row = cells("Raw data, identity kept", &told);
     row.extend(["78", "96", ""].map(str::to_owned));
