@@ -1,11 +1,14 @@
 //! The command line, as the contract fixes it.
 
+mod encoder;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use serde::{Deserialize, Serialize};
 
-use crate::failure::{Failure, Outcome};
+pub use self::encoder::{
+    Approximation, EncoderOptions, GoalOptions, KernelName, NumberOrAuto, Sampling,
+};
 
 /// Encoders that keep one thing and hide another, globally optimal in closed form.
 #[derive(Debug, Parser)]
@@ -306,162 +309,6 @@ pub struct DataOptions {
     /// What to do with missing values
     #[arg(long, value_enum, default_value_t)]
     pub missing: MissingPolicy,
-}
-
-/// The kind of encoder.
-#[derive(Clone, Debug, Args, Serialize, Deserialize)]
-#[command(next_help_heading = "Encoder")]
-pub struct EncoderOptions {
-    /// Kernel of the encoder
-    #[arg(long, value_enum, default_value_t)]
-    pub kernel: KernelName,
-    /// Kernel width: exp(-G |x-x'|^2), exp(-G |x-x'|_1), (G x.x' + c)^d; auto is the median heuristic
-    #[arg(long, default_value = "auto", value_name = "G|auto", value_parser = number_or_auto)]
-    pub gamma: NumberOrAuto,
-    /// Degree of the polynomial kernel
-    #[arg(long, default_value_t = 3)]
-    pub degree: u32,
-    /// Constant of the polynomial kernel
-    #[arg(long, default_value_t = 1.0)]
-    pub coef0: f64,
-    /// How the kernel is represented
-    #[arg(long, value_enum, default_value_t)]
-    pub approx: Approximation,
-    /// How landmarks are chosen
-    #[arg(long, value_enum, default_value_t)]
-    pub sampling: Sampling,
-    /// Landmarks or random features at most
-    #[arg(long, default_value_t = 1000, value_name = "M", value_parser = clap::value_parser!(u32).range(1..=100_000))]
-    pub landmarks: u32,
-    /// Stop taking landmarks when this share of the kernel's trace is left
-    #[arg(long, default_value_t = 1e-8, value_name = "T")]
-    pub tolerance: f64,
-    /// Ridge added to the covariance; auto chooses by held-out losses
-    #[arg(long, default_value = "0", value_name = "R|auto", value_parser = number_or_auto)]
-    pub ridge: NumberOrAuto,
-    /// Dimensions of z at most [default: as many as help]
-    #[arg(long, value_name = "R", value_parser = clap::value_parser!(u32).range(1..))]
-    pub dim: Option<u32>,
-    /// Folds for held-out losses; 1 for none
-    #[arg(long, default_value_t = 5, value_name = "K", value_parser = clap::value_parser!(u32).range(1..=100))]
-    pub folds: u32,
-    /// Seed of landmarks, random features and folds
-    #[arg(long, default_value_t = 0)]
-    pub seed: u64,
-}
-
-impl Default for EncoderOptions {
-    /// What the command line takes when nothing is said.
-    fn default() -> Self {
-        EncoderOptions {
-            kernel: KernelName::default(),
-            gamma: NumberOrAuto::Auto,
-            degree: 3,
-            coef0: 1.0,
-            approx: Approximation::default(),
-            sampling: Sampling::default(),
-            landmarks: 1000,
-            tolerance: 1e-8,
-            ridge: NumberOrAuto::Number(0.0),
-            dim: None,
-            folds: 5,
-            seed: 0,
-        }
-    }
-}
-
-/// Exactly one of these.
-#[derive(Clone, Copy, Debug, Args)]
-#[group(required = true, multiple = false)]
-#[command(next_help_heading = "Goal (exactly one)")]
-pub struct GoalOptions {
-    /// Weight of the adversary, 0 to 1; the ends are limits
-    #[arg(long, value_name = "L")]
-    pub lambda: Option<f64>,
-    /// Least loss of the adversary
-    #[arg(long, value_name = "A")]
-    pub alpha: Option<f64>,
-    /// Most leakage: the share of the sensitive variance that an adversary explains, 0 to 1
-    #[arg(long, value_name = "L")]
-    pub max_leakage: Option<f64>,
-    /// Least utility: the share of the attainable that the target keeps, 0 to 1
-    #[arg(long, value_name = "U")]
-    pub min_utility: Option<f64>,
-}
-
-impl GoalOptions {
-    /// The goal, if its value can be asked for at all; clap has seen to it that there is one.
-    pub fn goal(self) -> Outcome<sarl::Goal> {
-        use sarl::Goal;
-        let given = [
-            (self.lambda, "--lambda", Goal::Lambda as fn(f64) -> Goal),
-            (self.alpha, "--alpha", Goal::Alpha),
-            (self.max_leakage, "--max-leakage", Goal::Leakage),
-            (self.min_utility, "--min-utility", Goal::Utility),
-        ];
-        let Some((value, option, goal)) = given.into_iter().find_map(|(v, o, g)| Some((v?, o, g)))
-        else {
-            return Err(Failure::usage("a goal is missing"));
-        };
-        if goal(value).check().is_ok() {
-            return Ok(goal(value));
-        }
-        let range = if option == "--alpha" { "a finite number" } else { "0 to 1" };
-        let failure = Failure::usage(format!("{option} is {value}: expected {range}"));
-        Err(match option.starts_with("--m") && value > 1.0 && value <= 100.0 {
-            true => failure.hint(format!("{value} % is {}", value / 100.0)),
-            false => failure,
-        })
-    }
-}
-
-/// A number, or a choice made by looking at the data.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub enum NumberOrAuto {
-    Number(f64),
-    Auto,
-}
-
-fn number_or_auto(text: &str) -> Result<NumberOrAuto, String> {
-    match text {
-        "auto" => Ok(NumberOrAuto::Auto),
-        _ => match text.parse() {
-            Ok(number) => Ok(NumberOrAuto::Number(number)),
-            Err(_) => Err("expected a number or `auto`".into()),
-        },
-    }
-}
-
-/// Kernels by name.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
-pub enum KernelName {
-    #[default]
-    Linear,
-    Rbf,
-    Polynomial,
-    Laplacian,
-}
-
-/// How a kernel is represented.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
-pub enum Approximation {
-    /// Landmarks (Nyström)
-    #[default]
-    Landmarks,
-    /// Every row a landmark
-    Exact,
-    /// Random Fourier features
-    RandomFeatures,
-}
-
-/// How landmarks are chosen.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
-pub enum Sampling {
-    /// Randomly pivoted Cholesky
-    #[default]
-    Adaptive,
-    /// Uniformly at random
-    Uniform,
 }
 
 /// What to do with new categories.
