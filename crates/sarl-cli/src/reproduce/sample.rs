@@ -144,11 +144,10 @@ fn read(path: &Path, schema: &Schema) -> Outcome<Sample> {
 }
 
 /// A request for a table in which incomplete rows are left out.
-pub fn complete(target: &str, sensitive: &str, drop: &[&str]) -> Outcome<Request> {
+pub fn complete(target: &str, sensitive: &str) -> Outcome<Request> {
     Ok(Request {
         targets: Targets::parse(&[target])?,
         sensitives: vec![sensitive.parse()?],
-        drop: drop.iter().map(|&c| c.to_owned()).collect(),
         missing: Missing::Drop,
         scale: Scale::None,
         ..Default::default()

@@ -47,7 +47,7 @@ pub fn adult() -> Outcome<Vec<Form<Adult>>> {
     }
     tidy("adult");
     if let Some((train, test)) = pair("train.csv", "test.csv")? {
-        let request = complete("income", "sex", &[])?;
+        let request = complete("income", "sex")?;
         let (samples, mut columns) = tables(&[&train, &test], &request)?;
         columns.names.iter_mut().for_each(|name| *name = name.replace('_', " "));
         let (train, test) = two(samples)?;
@@ -76,7 +76,7 @@ pub fn german() -> Outcome<Form<(Sample, usize)>> {
             "run `sarl data get german`, or set SARL_DATA to a folder that has german/all.npz";
         return Err(absent("german", &["all.npz", "german.csv"], advice));
     };
-    let mut request = complete("credit", "age_group", &[])?;
+    let mut request = complete("credit", "age_group")?;
     // As in the authors' encoding, the age is among the features.
     request.features = Some(columns_but(&path, &["credit", "age_group"])?);
     let (samples, columns) = tables(&[&path], &request)?;
