@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use faer::{Mat, MatRef};
 use sarl::{
-    Block, Choice, Criterion, Family, FeatureMap, Kernel, LandmarkOptions, Layout, Moments,
-    MomentsOptions, Reduced, Reservoir, Role, choose_ridge, median_gamma,
+    Block, Choice, Family, FeatureMap, Kernel, LandmarkOptions, Layout, Moments, MomentsOptions,
+    Reduced, Reservoir, Role, best_ridge, median_gamma,
 };
 use sarl_data::{
     BlockOptions, DataBlock, FeatureValues, LabelColumn, LabelValues, MatrixArray, Missing,
@@ -49,8 +49,6 @@ const CANDIDATES: usize = 4000;
 const CANDIDATES_PER_LANDMARK: usize = 10;
 /// More rows than this are too many for the exact kernel method: its memory is their square.
 const EXACT_ROWS: usize = 20_000;
-/// Ridges that `--ridge auto` tries, beside none: shares of the mean variance of a feature.
-const RIDGES: [f64; 7] = [1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0];
 
 /// Reads the data and reduces the problem, for a command that will write `outputs`.
 pub fn fit(
@@ -435,18 +433,4 @@ pub fn ridge(
     let best = best_ridge(moments, cap)?;
     remarks.push(Remark::Note(format!("--ridge auto chose {best:.3e} by held-out losses")));
     Ok(best)
-}
-
-/// The ridge with the best held-out losses over the front.
-pub fn best_ridge(moments: &Moments, cap: Option<usize>) -> Outcome<f64> {
-    let mean = mean_variance(moments)?;
-    let tried: Vec<f64> = [0.0].into_iter().chain(RIDGES.map(|r| r * mean)).collect();
-    let scored = choose_ridge(moments, &tried, cap, Criterion::Front)?;
-    Ok(scored.first().map_or(0.0, |c| c.ridge))
-}
-
-/// The mean variance of a feature.
-pub fn mean_variance(moments: &Moments) -> sarl::Result<f64> {
-    let c = moments.covariances()?.features;
-    Ok((0..c.nrows()).map(|i| c[(i, i)]).sum::<f64>() / c.nrows() as f64)
 }

@@ -4,14 +4,12 @@ use faer::{Mat, MatRef};
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use sarl::{
-    Block, Encoder, FeatureMap, Goal, Layout, Model, Moments, MomentsOptions, Reduced, Role,
-};
+use sarl::{Encoder, FeatureMap, Goal, Layout, Model, Moments, MomentsOptions, Reduced};
 use sarl_data::{BlockOptions, DataBlock, LabelColumn, Scale, Schema, Source};
-use sarl_eval::Labels;
+use sarl_eval::{Labelled, Labels};
 
 use crate::args::{EncoderOptions, Global};
-use crate::data::{family, map_of_sample, mean_variance, ridge, with_block};
+use crate::data::{family, map_of_sample, ridge, with_block};
 use crate::failure::{Failure, Outcome};
 use crate::progress::Pass;
 
@@ -89,16 +87,14 @@ impl Rows {
     }
 
     /// Fits an encoder on these rows.
-    pub fn fit(&self, keep_features: bool, options: &EncoderOptions, goal: Goal) -> Outcome<Model> {
-        let labels = Labelled { targets: &self.targets, sensitives: &self.sensitives };
-        fit(self.x.as_ref(), &labels, self.weights.as_deref(), keep_features, options, goal)
+    pub fn fit(&self, options: &EncoderOptions, goal: Goal) -> Outcome<Model> {
+        let labels = Labelled {
+            targets: &self.targets,
+            sensitives: &self.sensitives,
+            weights: self.weights.as_deref(),
+        };
+        fit(self.x.as_ref(), &labels, options, goal)
     }
-}
-
-/// The labels of rows.
-pub struct Labelled<'a> {
-    pub targets: &'a [Labels],
-    pub sensitives: &'a [Labels],
 }
 
 /// Rows that were read into moments, ready for every ridge and goal.
@@ -110,51 +106,25 @@ pub struct Prepared {
 }
 
 impl Prepared {
-    /// Reads rows in memory; with `keep_features` these are the target.
+    /// Reads rows in memory.
     pub fn new(
         x: MatRef<'_, f64>,
         labels: &Labelled<'_>,
-        weights: Option<&[f64]>,
-        keep_features: bool,
         options: &EncoderOptions,
     ) -> Outcome<Self> {
         let map = match family(options.kernel) {
             None => FeatureMap::linear(x.ncols()),
             Some(family) => map_of_sample(x, family, options, &mut Vec::new())?,
         };
-        let mut layout = Layout::dense(x.ncols());
-        let mut block = Block::new(x);
-        if keep_features {
-            layout = layout.keep_features();
-        }
-        for (role, labels) in [(Role::Target, labels.targets), (Role::Sensitive, labels.sensitives)]
-        {
-            for (i, label) in labels.iter().enumerate() {
-                let name = format!("{role:?}{i}");
-                (layout, block) = match label {
-                    Labels::Classes { codes, count } => {
-                        (layout.class(&name, role, *count), block.class(codes))
-                    }
-                    Labels::Numbers(values) => (
-                        layout.number(&name, role, 1),
-                        block.number(MatRef::from_column_major_slice(values, values.len(), 1)),
-                    ),
-                };
-            }
-        }
-        if let Some(weights) = weights {
-            block = block.weighted(weights);
-        }
         let folds = options.folds as usize;
-        let moments = MomentsOptions { folds, seed: options.seed, ..Default::default() };
-        let mut moments = map.moments(&layout, moments)?;
-        map.push(&mut moments, &block)?;
+        let how = MomentsOptions { folds, seed: options.seed, ..Default::default() };
+        let (layout, moments) = sarl_eval::moments(&map, x, labels, how)?;
         Ok(Prepared { map, layout, moments, cap: options.dim.map(|d| d as usize) })
     }
 
     /// The mean variance of a feature, the unit of a ridge.
     pub fn variance(&self) -> Outcome<f64> {
-        Ok(mean_variance(&self.moments)?)
+        Ok(sarl::mean_variance(&self.moments)?)
     }
 
     /// An encoder.
@@ -164,16 +134,14 @@ impl Prepared {
     }
 }
 
-/// Fits an encoder on rows in memory; with `keep_features` these are the target.
+/// Fits an encoder on rows in memory.
 pub fn fit(
     x: MatRef<'_, f64>,
     labels: &Labelled<'_>,
-    weights: Option<&[f64]>,
-    keep_features: bool,
     options: &EncoderOptions,
     goal: Goal,
 ) -> Outcome<Model> {
-    let prepared = Prepared::new(x, labels, weights, keep_features, options)?;
+    let prepared = Prepared::new(x, labels, options)?;
     let ridge = ridge(options, &prepared.moments, prepared.cap, &mut Vec::new())?;
     prepared.solve(ridge, goal)
 }

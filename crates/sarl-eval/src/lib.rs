@@ -35,11 +35,14 @@
 pub mod audit;
 mod error;
 pub mod fairness;
+pub mod layers;
 pub mod metrics;
+mod moments;
 pub mod probes;
 mod task;
 
 pub use audit::{Attribute, Baseline, Finding, Options, Score, Told, Trial, View, audit};
 pub use error::{Error, Result};
 pub use fairness::Fairness;
+pub use moments::{Labelled, moments};
 pub use task::{Labels, Prediction, Probe, Task};

@@ -64,7 +64,7 @@ pub use error::{Error, Place, Result};
 pub use features::{Choice, Family, FeatureMap, Kernel, LandmarkOptions, Reservoir, median_gamma};
 pub use front::{
     Bounds, Candidate, Certificate, Criterion, Front, Goal, HeldOut, HeldOutLosses, MapChoice,
-    Method, Point, Solution, choose_map, choose_ridge,
+    Method, Point, Solution, best_ridge, choose_map, choose_ridge, mean_variance,
 };
 pub use moments::{
     Block, Covariances, Element, InputCovariances, Label, LabelBlock, LabelCovariances, LabelKind,

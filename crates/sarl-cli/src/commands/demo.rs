@@ -7,7 +7,7 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use sarl::{
     Block, Bounds, Family, FeatureMap, Front, Goal, HeldOut, Kernel, LandmarkOptions, Layout,
-    Model, Moments, MomentsOptions, Reduced, Role, median_gamma,
+    Model, Moments, MomentsOptions, Reduced, Role, best_ridge, median_gamma,
 };
 use sarl_eval::probes::Linear;
 use serde_json::{Value, json};
@@ -15,7 +15,6 @@ use serde_json::{Value, json};
 use super::fit::SCHEMA;
 use super::front;
 use crate::args::{Demo, EncoderOptions, Global, KernelName, NumberOrAuto};
-use crate::data::best_ridge;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::origin::Origin;
 use crate::reproduce::sample::{Sample, codes, mixture};

@@ -2,12 +2,12 @@
 
 use faer::Mat;
 use sarl::{Goal, Model, Role};
-use sarl_eval::{Attribute, Finding, Options, Probe, Score, View, probes};
+use sarl_eval::{Attribute, Finding, Labelled, Options, Probe, Score, View, probes};
 
 use super::sample::{Sample, codes};
 use crate::args::EncoderOptions;
 use crate::failure::{Exit, Failure, Outcome};
-use crate::memory::{Labelled, Prepared, fit, standardise};
+use crate::memory::{Prepared, fit, standardise};
 use crate::progress;
 
 /// Rows to learn from and rows to be tested on.
@@ -26,18 +26,19 @@ impl Split {
 
     /// An encoder fitted on the rows to learn from.
     pub fn fit(&self, options: &EncoderOptions, goal: Goal) -> Outcome<Model> {
-        fit(self.train.x.as_ref(), &self.labels(), None, false, options, goal)
+        fit(self.train.x.as_ref(), &self.labels(), options, goal)
     }
 
     /// The rows to learn from, ready for every ridge.
     pub fn prepare(&self, options: &EncoderOptions) -> Outcome<Prepared> {
-        Prepared::new(self.train.x.as_ref(), &self.labels(), None, false, options)
+        Prepared::new(self.train.x.as_ref(), &self.labels(), options)
     }
 
     fn labels(&self) -> Labelled<'_> {
         Labelled {
             targets: std::slice::from_ref(&self.train.y),
             sensitives: std::slice::from_ref(&self.train.s),
+            weights: None,
         }
     }
 

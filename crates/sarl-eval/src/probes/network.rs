@@ -6,18 +6,17 @@
 
 use std::f64::consts::PI;
 
-use burn::module::{Module, Param};
-use burn::nn::Linear;
+use burn::module::Module;
 use burn::nn::loss::CrossEntropyLossConfig;
 use burn::optim::{AdamWConfig, GradientsParams};
-use burn::tensor::activation::relu;
 use burn::tensor::{Device, Int, Tensor, TensorData};
-use faer::{Mat, MatRef};
+use faer::Mat;
+use rand::SeedableRng;
 use rand::seq::SliceRandom;
-use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::error::{Error, Result};
+use crate::layers::{Layers, SCORED, floats};
 use crate::task::{Labels, Prediction, Probe, Task};
 
 /// Rows in a step; fewer for small tables.
@@ -33,8 +32,6 @@ const DECAY: f32 = 1e-4;
 const APART: f64 = 0.1;
 /// Epochs without a better one after which a run ends.
 const PATIENCE: usize = 8;
-/// Rows that are scored at a time.
-const SCORED: usize = 8192;
 
 /// A network of fully connected layers with ReLU between them.
 #[derive(Clone, Copy, Debug)]
@@ -77,9 +74,10 @@ impl Probe for Network {
         let data = Data::new(task);
         let plain = Device::flex();
         let device = plain.clone().autodiff();
-        let model = Layers::new(task.train.ncols(), self.hidden, data.outputs(), &mut rng, &device);
+        let inputs = task.train.ncols();
+        let model = Layers::new(inputs, self.hidden, data.outputs(), &mut rng, &device);
         let model = train(model, &data, task, &device, &mut rng)?;
-        let told = model.scores(&floats(task.test), task.test.ncols(), &plain)?;
+        let told = model.scores(&floats(task.test), inputs, &plain).map_err(failed)?;
         let columns = data.outputs();
         let told =
             Mat::from_fn(task.test.nrows(), columns, |i, j| f64::from(told[i * columns + j]));
@@ -90,11 +88,6 @@ impl Probe for Network {
             (Labels::Classes { .. }, _) => Prediction::Scores(told),
         })
     }
-}
-
-/// Row by row.
-fn floats(x: MatRef<'_, f64>) -> Vec<f32> {
-    (0..x.nrows()).flat_map(|i| (0..x.ncols()).map(move |j| x[(i, j)] as f32)).collect()
 }
 
 fn failed(reason: impl std::fmt::Display) -> Error {
@@ -152,59 +145,6 @@ impl<'a> Data<'a> {
                 (told - y).powi_scalar(2).mean()
             }
         }
-    }
-}
-
-#[derive(Module, Debug)]
-struct Layers {
-    layers: Vec<Linear>,
-}
-
-impl Layers {
-    /// He's uniform initialisation of the weights.
-    fn new(
-        inputs: usize,
-        hidden: &[usize],
-        outputs: usize,
-        rng: &mut ChaCha8Rng,
-        device: &Device,
-    ) -> Self {
-        let widths: Vec<usize> =
-            [inputs].into_iter().chain(hidden.iter().copied()).chain([outputs]).collect();
-        let layer = |pair: &[usize]| {
-            let bound = (6.0 / pair[0] as f32).sqrt();
-            let weights: Vec<f32> =
-                (0..pair[0] * pair[1]).map(|_| rng.random_range(-bound..bound)).collect();
-            let weights = TensorData::new(weights, [pair[0], pair[1]]);
-            // Biases spread the kinks of the units over the inputs.
-            let reach = 1.0 / (pair[0] as f32).sqrt();
-            let bias: Vec<f32> = (0..pair[1]).map(|_| rng.random_range(-reach..reach)).collect();
-            let bias = TensorData::new(bias, [pair[1]]);
-            Linear {
-                weight: Param::from_tensor(Tensor::from_data(weights, device)),
-                bias: Some(Param::from_tensor(Tensor::from_data(bias, device))),
-            }
-        };
-        Layers { layers: widths.windows(2).map(layer).collect() }
-    }
-
-    fn forward(&self, x: Tensor<2>) -> Tensor<2> {
-        let last = self.layers.len() - 1;
-        self.layers.iter().enumerate().fold(x, |x, (i, layer)| {
-            let out = layer.forward(x);
-            if i < last { relu(out) } else { out }
-        })
-    }
-
-    fn scores(&self, x: &[f32], width: usize, device: &Device) -> Result<Vec<f32>> {
-        let mut all = Vec::new();
-        for rows in x.chunks(SCORED * width) {
-            let shape = [rows.len() / width, width];
-            let x = Tensor::from_data(TensorData::new(rows.to_vec(), shape), device);
-            let told = self.forward(x).into_data().try_into_vec::<f32>();
-            all.extend(told.map_err(|e| failed(format!("{e:?}")))?);
-        }
-        Ok(all)
     }
 }
 

@@ -70,6 +70,23 @@ pub fn choose_ridge(
     Ok(scored)
 }
 
+/// Ridges that [`best_ridge`] tries, beside none: shares of the mean variance of a feature.
+const RIDGES: [f64; 7] = [1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0];
+
+/// The ridge with the best held-out losses over the front, on a scale that fits the features.
+pub fn best_ridge(moments: &Moments, cap: Option<usize>) -> Result<f64> {
+    let mean = mean_variance(moments)?;
+    let tried: Vec<f64> = [0.0].into_iter().chain(RIDGES.map(|r| r * mean)).collect();
+    let scored = choose_ridge(moments, &tried, cap, Criterion::Front)?;
+    Ok(scored.first().map_or(0.0, |c| c.ridge))
+}
+
+/// The mean variance of a feature: the unit of a ridge.
+pub fn mean_variance(moments: &Moments) -> Result<f64> {
+    let c = moments.covariances()?.features;
+    Ok((0..c.nrows()).map(|i| c[(i, i)]).sum::<f64>() / c.nrows() as f64)
+}
+
 fn score_ridges(
     moments: &Moments,
     ridges: &[f64],

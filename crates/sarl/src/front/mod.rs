@@ -43,7 +43,9 @@ mod limit;
 mod root;
 
 pub use bounds::Bounds;
-pub use choose::{Candidate, Criterion, MapChoice, choose_map, choose_ridge};
+pub use choose::{
+    Candidate, Criterion, MapChoice, best_ridge, choose_map, choose_ridge, mean_variance,
+};
 pub use goal::{Certificate, Goal, Method, Point, Solution};
 pub use heldout::{HeldOut, HeldOutLosses};
 

@@ -167,7 +167,7 @@ fn refit(
     origin: &Origin,
 ) -> Outcome<Encoder> {
     standardise(&mut train.x, &mut test.x, scaled_columns(schema));
-    let encoder = train.fit(schema.target_is_features(), &origin.encoder, model.goal())?.encoder();
+    let encoder = train.fit(&origin.encoder, model.goal())?.encoder();
     train.z = encoder.encode(train.x.as_ref())?;
     test.z = encoder.encode(test.x.as_ref())?;
     Ok(encoder)
