@@ -1,18 +1,62 @@
 //! Other encoders that keep one thing and hide another, behind one trait.
+//!
+//! A [`Rival`] is fitted on rows with their targets and sensitive attributes and gives something
+//! that [`Encode`]s other rows. Each follows the objective and the architecture of its paper where
+//! that states them; its module says what had to be chosen. What they share: a seed decides
+//! everything that is random, rows apart decide when to stop, gradients are clipped where training is
+//! known to be unstable, and a run that leaves the finite numbers is an error
+//! ([`Error::Diverged`]), never a result.
+//!
+//! | | | hides by |
+//! |---|---|---|
+//! | [`SSGD`] | linear encoder, predictor and adversary | simultaneous gradient steps on squares |
+//! | [`ML_ARL`] | Xie et al. 2017 | a zero-sum game for the adversary's likelihood |
+//! | [`MAXENT_ARL`] | Roy, Boddeti 2019 | the entropy of what the adversary answers |
+//! | [`Lfr`] | Zemel et al. 2013 | prototypes that both groups use alike |
+//! | [`VAE`] | Kingma, Welling 2013 | nothing: the representation of a plain autoencoder |
+//! | [`VFAE`] | Louizos et al. 2015 | the discrepancy of random features between groups |
+//! | [`Leace`] | Belrose et al. 2023 | the least change that no linear adversary survives |
+//! | [`Inlp`] | Ravfogel et al. 2020 | null spaces of linear classifiers |
+//!
+//! ```
+//! use faer::Mat;
+//! use sarl_eval::Labels;
+//! use sarl_rivals::{Data, Fitting, find};
+//!
+//! let x = Mat::from_fn(200, 3, |i, j| ((i * (5 + 2 * j)) % 17) as f64 / 5.0 - 1.6);
+//! let classes = |j: usize| Labels::Classes {
+//!     codes: (0..200).map(|i| u32::from(x[(i, j)] > 0.0)).collect(),
+//!     count: 2,
+//! };
+//! let (targets, sensitives) = ([classes(0)], [classes(1)]);
+//! let data = Data { x: x.as_ref(), targets: &targets, sensitives: &sensitives };
+//! let rival = find("inlp").ok_or("no such rival")?;
+//! let encoder = rival.fit(&data, &Fitting { hiding: 1.0, seed: 0, stop: &|| false })?;
+//! assert_eq!(encoder.encode(x.as_ref())?.nrows(), 200);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 pub mod adversarial;
 mod error;
 mod heads;
+pub mod inlp;
+pub mod leace;
+pub mod lfr;
 mod rival;
 mod train;
+pub mod variational;
 
 pub use adversarial::{MAXENT_ARL, ML_ARL, SSGD};
 pub use error::{Error, Result};
+pub use inlp::Inlp;
+pub use leace::Leace;
+pub use lfr::Lfr;
 pub use rival::{Data, Encode, Fitting, Rival};
+pub use variational::{VAE, VFAE};
 
-/// Every rival.
+/// Every rival, in the order of the paper's table.
 pub fn all() -> Vec<&'static dyn Rival> {
-    vec![&SSGD, &ML_ARL, &MAXENT_ARL]
+    vec![&SSGD, &Lfr, &VAE, &VFAE, &ML_ARL, &MAXENT_ARL, &Leace, &Inlp]
 }
 
 /// The rival of this name.

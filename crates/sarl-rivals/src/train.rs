@@ -26,8 +26,9 @@ pub(crate) trait Learner {
 /// How long to train.
 #[derive(Clone, Copy)]
 pub(crate) struct Plan {
-    /// Rows in a step; fewer for small tables.
+    /// Rows in a step, unless that makes fewer steps in an epoch than `parts`.
     pub batch: usize,
+    pub parts: usize,
     /// Steps of a run, at least and at most, and epochs in between.
     pub steps: (usize, usize),
     pub epochs: usize,
@@ -54,7 +55,7 @@ pub(crate) fn train(
     order.shuffle(rng);
     let apart = (rows as f64 * plan.apart) as usize;
     let apart = order.split_off(rows - apart);
-    let batch = plan.batch.min(order.len().div_ceil(8)).max(2);
+    let batch = plan.batch.min(order.len().div_ceil(plan.parts.max(1))).max(2);
     let each = order.len().div_ceil(batch);
     let epochs = (plan.epochs * each).clamp(plan.steps.0, plan.steps.1).div_ceil(each);
     let settle = (plan.settle * epochs as f64) as usize;

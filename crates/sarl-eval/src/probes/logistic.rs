@@ -47,24 +47,93 @@ impl Probe for Logistic {
     }
 
     fn predict(&self, task: &Task<'_>) -> Result<Prediction> {
-        let Labels::Classes { codes, count } = task.labels else {
+        let effort = LogisticEffort::default();
+        let model = LogisticModel::fit(task.train, task.labels, &effort, task.stop)?;
+        Ok(Prediction::Scores(model.scores(task.test)))
+    }
+}
+
+/// How far the optimiser goes.
+#[derive(Clone, Copy, Debug)]
+pub struct LogisticEffort {
+    /// Steps of L-BFGS at most.
+    pub steps: u64,
+    /// The gradient at which the optimum is reached.
+    pub gradient: f64,
+}
+
+impl Default for LogisticEffort {
+    fn default() -> Self {
+        LogisticEffort { steps: STEPS, gradient: GRADIENT }
+    }
+}
+
+/// Fitted logistic regression.
+#[derive(Clone, Debug)]
+pub struct LogisticModel {
+    /// Features × classes; of two classes only the column of the second.
+    pub weights: Mat<f64>,
+    /// One for each column of the weights.
+    pub intercepts: Vec<f64>,
+    classes: usize,
+}
+
+impl LogisticModel {
+    /// Learns classes from rows.
+    ///
+    /// # Errors
+    ///
+    /// Labels that are numbers or do not match the rows, [`Error::Interrupted`] when `stop` says so,
+    /// an optimiser that fails.
+    pub fn fit(
+        x: MatRef<'_, f64>,
+        labels: &Labels,
+        effort: &LogisticEffort,
+        stop: &(dyn Fn() -> bool + Sync),
+    ) -> Result<Self> {
+        let Labels::Classes { codes, count } = labels else {
             return Err(failed("numbers have no classes"));
         };
-        let fit = Fit::new(task, codes, *count);
-        let start = vec![0.0; (fit.x.ncols() + 1) * fit.columns];
+        labels.check()?;
+        if codes.len() != x.nrows() {
+            let (expected, found) = (x.nrows(), codes.len());
+            return Err(Error::Shape { what: "labels", expected, found });
+        }
+        let (width, classes) = (x.ncols(), *count);
+        let columns = if classes == 2 { 1 } else { classes };
+        let start = vec![0.0; (width + 1) * columns];
         let solver = LBFGS::new(MoreThuenteLineSearch::new(), MEMORY)
-            .with_tolerance_grad(GRADIENT)
+            .with_tolerance_grad(effort.gradient)
             .and_then(|s| s.with_tolerance_cost(1e-12))
             .map_err(|e| failed(&e.to_string()))?;
-        let run = Executor::new(fit, solver).configure(|s| s.param(start).max_iters(STEPS)).run();
-        if (task.stop)() {
+        let fit = Fit { x, codes, columns, stop, seen: Mutex::new(None) };
+        let run =
+            Executor::new(fit, solver).configure(|s| s.param(start).max_iters(effort.steps)).run();
+        if stop() {
             return Err(Error::Interrupted);
         }
         let mut run = run.map_err(|e| failed(&e.to_string()))?;
-        let weights = run.state.take_best_param().ok_or_else(|| failed("no step was taken"))?;
-        let fit = run.problem.problem.as_ref().ok_or_else(|| failed("the problem is gone"))?;
-        Ok(Prediction::Scores(fit.scores(task.test, &weights)))
+        let best = run.state.take_best_param().ok_or_else(|| failed("no step was taken"))?;
+        let best = MatRef::from_column_major_slice(&best, width + 1, columns);
+        let intercepts = best.row(width).iter().copied().collect();
+        Ok(LogisticModel { weights: best.subrows(0, width).to_owned(), intercepts, classes })
     }
+
+    /// A column for each class; the largest entry of a row is the most likely one.
+    pub fn scores(&self, x: MatRef<'_, f64>) -> Mat<f64> {
+        let logits = logits(x, self.weights.as_ref(), |j| self.intercepts[j]);
+        match self.classes {
+            2 => Mat::from_fn(x.nrows(), 2, |i, j| j as f64 * logits[(i, 0)]),
+            _ => logits,
+        }
+    }
+}
+
+/// `X W + b`.
+fn logits(x: MatRef<'_, f64>, w: MatRef<'_, f64>, b: impl Fn(usize) -> f64) -> Mat<f64> {
+    let mut out = Mat::from_fn(x.nrows(), w.ncols(), |_, j| b(j));
+    matmul(out.as_mut(), Accum::Add, x, w, 1.0, Par::Seq);
+    out
 }
 
 fn failed(reason: &str) -> Error {
@@ -74,10 +143,10 @@ fn failed(reason: &str) -> Error {
 /// The last point that was asked for, with its loss and gradient.
 type Seen = (Vec<f64>, f64, Vec<f64>);
 
+/// The weights are the columns of W, each followed by its intercept.
 struct Fit<'a> {
     x: MatRef<'a, f64>,
     codes: &'a [u32],
-    classes: usize,
     /// Columns of weights: one for two classes, else one for each.
     columns: usize,
     stop: &'a (dyn Fn() -> bool + Sync),
@@ -85,34 +154,11 @@ struct Fit<'a> {
     seen: Mutex<Option<Seen>>,
 }
 
-impl<'a> Fit<'a> {
-    fn new(task: &Task<'a>, codes: &'a [u32], classes: usize) -> Self {
-        let columns = if classes == 2 { 1 } else { classes };
-        let (x, stop) = (task.train, task.stop);
-        Fit { x, codes, classes, columns, stop, seen: Mutex::new(None) }
-    }
-
-    /// `X W + b`; the weights are the columns of W, each followed by its intercept.
-    fn logits(&self, x: MatRef<'_, f64>, weights: &[f64]) -> Mat<f64> {
-        let width = x.ncols();
-        let w = MatRef::from_column_major_slice(weights, width + 1, self.columns);
-        let mut out = Mat::from_fn(x.nrows(), self.columns, |_, j| w[(width, j)]);
-        matmul(out.as_mut(), Accum::Add, x, w.subrows(0, width), 1.0, Par::Seq);
-        out
-    }
-
-    /// A column for each class.
-    fn scores(&self, x: MatRef<'_, f64>, weights: &[f64]) -> Mat<f64> {
-        let logits = self.logits(x, weights);
-        match self.columns {
-            1 => Mat::from_fn(x.nrows(), self.classes, |i, j| j as f64 * logits[(i, 0)]),
-            _ => logits,
-        }
-    }
-
+impl Fit<'_> {
     fn look(&self, weights: &[f64]) -> Seen {
         let (rows, width) = self.x.shape();
-        let mut residual = self.logits(self.x, weights);
+        let w = MatRef::from_column_major_slice(weights, width + 1, self.columns);
+        let mut residual = logits(self.x, w.subrows(0, width), |j| w[(width, j)]);
         let mut loss = 0.0;
         if self.columns == 1 {
             for (r, &c) in residual.col_mut(0).iter_mut().zip(self.codes) {

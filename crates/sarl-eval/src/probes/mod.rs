@@ -8,7 +8,7 @@ mod trees;
 
 pub use kernel::RbfKernel;
 pub use linear::Linear;
-pub use logistic::Logistic;
+pub use logistic::{Logistic, LogisticEffort, LogisticModel};
 pub use network::Network;
 pub use trees::Trees;
 
