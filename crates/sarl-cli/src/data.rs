@@ -73,18 +73,23 @@ pub fn fit(
     let cap = encoder.dim.map(|d| d as usize);
     let ridge = ridge(encoder, &moments, cap, &mut remarks)?;
     let reduced = Reduced::new(&moments.covariances()?, ridge)?;
-    let labels = request.sensitives.iter().chain(match &request.targets {
-        Targets::Columns(columns) => columns.iter(),
-        Targets::Features => [].iter(),
-    });
-    let is_feature = |name: &String| schema.features().iter().any(|f| f.name == *name);
-    let shared = labels.map(|c| c.name.clone()).filter(is_feature).collect();
+    let shared = shared(&request, &schema);
     if schema.dropped_rows() > 0 {
         let left_out = schema.dropped_rows();
         remarks.push(Remark::Note(format!("{left_out} rows with missing values were left out")));
     }
     let files = source.paths().map(Path::to_owned).collect();
     Ok(Fitted { files, schema, layout, map, moments, reduced, cap, shared, remarks })
+}
+
+/// Labels that are features too.
+pub fn shared(request: &Request, schema: &Schema) -> Vec<String> {
+    let labels = request.sensitives.iter().chain(match &request.targets {
+        Targets::Columns(columns) => columns.iter(),
+        Targets::Features => [].iter(),
+    });
+    let is_feature = |name: &String| schema.features().iter().any(|f| f.name == *name);
+    labels.map(|c| c.name.clone()).filter(is_feature).collect()
 }
 
 /// The family of a kernel; a linear encoder has none.
@@ -161,7 +166,7 @@ pub fn check_output<'a>(output: &Path, mut inputs: impl Iterator<Item = &'a Path
 }
 
 /// Options whose combination clap cannot judge.
-fn check_options(encoder: &EncoderOptions) -> Outcome {
+pub fn check_options(encoder: &EncoderOptions) -> Outcome {
     let approximated = encoder.approx != Approximation::Landmarks;
     if encoder.kernel == KernelName::Linear && approximated {
         return Err(Failure::usage("--approx needs a --kernel: a linear encoder is exact")
@@ -189,7 +194,7 @@ fn check_options(encoder: &EncoderOptions) -> Outcome {
     Ok(())
 }
 
-fn request(data: &DataOptions, source: &Source) -> Outcome<Request> {
+pub fn request(data: &DataOptions, source: &Source) -> Outcome<Request> {
     let named = |given: &[String], array: MatrixArray, option: &str| -> Outcome<Vec<String>> {
         if !given.is_empty() {
             return Ok(given.to_vec());
@@ -230,13 +235,14 @@ fn request(data: &DataOptions, source: &Source) -> Outcome<Request> {
 }
 
 /// A way of learning a schema.
-type Learn = fn(
+pub type Learn = fn(
     &Source,
     &Request,
     &mut dyn FnMut(sarl_data::Progress) -> ControlFlow<()>,
 ) -> sarl_data::Result<Schema>;
 
-fn learn(source: &Source, request: &Request, global: &Global, how: Learn) -> Outcome<Schema> {
+/// Learns the schema in a pass of its own.
+pub fn learn(source: &Source, request: &Request, global: &Global, how: Learn) -> Outcome<Schema> {
     let total = source.rows_hint().map(|h| h.rows);
     let mut pass = Pass::new("reading the columns", total, global.quiet);
     Ok(how(source, request, &mut |p| pass.at(p.rows))?)
@@ -285,21 +291,24 @@ fn feature_map(
     remarks: &mut Vec<Remark>,
 ) -> Outcome<FeatureMap> {
     let landmarks = options.landmarks as usize;
+    check_exact(options, rows.schema.rows())?;
     let capacity = match options.approx {
-        Approximation::Exact if rows.schema.rows() > EXACT_ROWS as u64 => {
-            let message = format!(
-                "the exact kernel method needs memory for the square of {} rows",
-                rows.schema.rows()
-            );
-            return Err(Failure::new(Exit::Machine, message)
-                .hint(format!("use --approx landmarks, or at most {EXACT_ROWS} rows")));
-        }
         Approximation::Exact => EXACT_ROWS,
         _ => CANDIDATES.max(CANDIDATES_PER_LANDMARK * landmarks),
     };
     let sample = rows.sample(capacity, options.seed)?;
     let _spinner = Spinner::new("choosing landmarks", rows.global.quiet);
     map_of_sample(sample.as_ref(), family, options, remarks)
+}
+
+/// Refuses the exact kernel method on too many rows.
+pub fn check_exact(options: &EncoderOptions, rows: u64) -> Outcome {
+    if options.approx != Approximation::Exact || rows <= EXACT_ROWS as u64 {
+        return Ok(());
+    }
+    let message = format!("the exact kernel method needs memory for the square of {rows} rows");
+    Err(Failure::new(Exit::Machine, message)
+        .hint(format!("use --approx landmarks, or at most {EXACT_ROWS} rows")))
 }
 
 /// The feature map of a kernel, from rows that stand for all.

@@ -121,6 +121,20 @@ impl From<sarl_eval::Error> for Failure {
     }
 }
 
+impl From<sarl_rivals::Error> for Failure {
+    fn from(error: sarl_rivals::Error) -> Self {
+        use sarl_rivals::Error;
+        match error {
+            Error::Interrupted => Failure::interrupted(),
+            Error::Core(error) => error.into(),
+            Error::Eval(error) => error.into(),
+            Error::Unfit { .. } | Error::Hiding { .. } => Failure::usage(error.to_string()),
+            Error::Shape { .. } | Error::Empty => Failure::new(Exit::Data, error.to_string()),
+            _ => Failure::new(Exit::Machine, error.to_string()),
+        }
+    }
+}
+
 impl From<std::io::Error> for Failure {
     fn from(error: std::io::Error) -> Self {
         let broken_pipe = error.kind() == std::io::ErrorKind::BrokenPipe;

@@ -5,12 +5,14 @@ mod args;
 mod commands;
 mod data;
 mod failure;
+mod inquiry;
 mod memory;
 mod origin;
 mod output;
 mod plot;
 mod progress;
 mod reproduce;
+mod ring;
 
 use std::process::ExitCode;
 
@@ -53,6 +55,7 @@ fn run(cli: &Cli) -> Outcome {
         Command::Retune(options) => commands::retune::run(options, global),
         Command::Encode(options) => commands::encode::run(options, global),
         Command::Audit(options) => commands::audit::run(options, global),
+        Command::Compare(options) => commands::compare::run(options, global),
         Command::Info(options) => commands::info::run(options, global),
         Command::Reproduce(options) => reproduce::run(options, global),
         Command::Data(options) => commands::data::run(options, global),

@@ -19,7 +19,7 @@ pub struct Rows {
     pub places: Vec<u64>,
     /// The features, one-hot columns and all.
     pub x: Mat<f64>,
-    /// The features encoded by the model.
+    /// The features encoded by the model, if there is one.
     pub z: Mat<f64>,
     pub targets: Vec<Labels>,
     pub sensitives: Vec<Labels>,
@@ -33,23 +33,23 @@ impl Rows {
     pub fn read(
         source: &Source,
         schema: &Schema,
-        model: &Model,
+        model: Option<&Model>,
         options: &BlockOptions,
         cap: usize,
         seed: u64,
         global: &Global,
     ) -> Outcome<Self> {
-        let encoder = model.encoder();
+        let encoder = model.map(|m| (m.encoder(), m.is_linear()));
         let mut kept = Kept { rng: ChaCha8Rng::seed_from_u64(seed), cap, ..Kept::default() };
         let mut pass = Pass::new("reading rows", source.rows_hint().map(|h| h.rows), global.quiet);
         let mut blocks = source.blocks(schema, options)?;
         while let Some(block) = blocks.next() {
             let block = block?;
-            kept.push(&block, &encoder, model.is_linear())?;
+            kept.push(&block, encoder.as_ref())?;
             blocks.recycle(block);
             pass.check(kept.seen)?;
         }
-        Ok(kept.rows(schema.width(), encoder.dim()))
+        Ok(kept.rows(schema.width(), encoder.map_or(0, |(e, _)| e.dim())))
     }
 
     pub fn len(&self) -> usize {
@@ -197,9 +197,15 @@ impl Default for Kept {
 }
 
 impl Kept {
-    fn push(&mut self, block: &DataBlock, encoder: &Encoder, linear: bool) -> Outcome {
+    /// Takes a block in, encoded by an encoder that may be linear.
+    fn push(&mut self, block: &DataBlock, encoder: Option<&(Encoder, bool)>) -> Outcome {
         let x = block.densify();
-        let z = with_block(block, linear, |b| Ok(encoder.encode_block(b)?))?;
+        let z = match encoder {
+            Some((encoder, linear)) => {
+                with_block(block, *linear, |b| Ok(encoder.encode_block(b)?))?
+            }
+            None => Mat::zeros(block.rows, 0),
+        };
         let dim = z.ncols();
         let z: Vec<f64> = (0..block.rows).flat_map(|i| z.row(i).iter().copied()).collect();
         let width = x.len().checked_div(block.rows).unwrap_or(0);

@@ -286,12 +286,7 @@ pub fn warn_about(fitted: &Fitted, front: &Front<'_>, global: &Global) {
             Remark::Warning(message) => warn(global, message),
         }
     }
-    for name in &fitted.shared {
-        warn(
-            global,
-            &format!("`{name}` is a label and also a feature; leave it out of --features"),
-        );
-    }
+    warn_about_shared(&fitted.shared, global);
     let (rows, basis) = (fitted.reduced.rows(), fitted.reduced.basis() as u64);
     let few = rows < 5 * basis;
     if few {
@@ -308,6 +303,16 @@ pub fn warn_about(fitted: &Fitted, front: &Front<'_>, global: &Global) {
     if !few && fitted.shared.is_empty() && bounds.alpha_star_min < 1e-6 * bounds.alpha_max {
         let message = "the features determine the sensitive attribute exactly; is it among them?";
         warn(global, message);
+    }
+}
+
+/// Labels that are features too are told by them.
+pub fn warn_about_shared(names: &[String], global: &Global) {
+    for name in names {
+        warn(
+            global,
+            &format!("`{name}` is a label and also a feature; leave it out of --features"),
+        );
     }
 }
 

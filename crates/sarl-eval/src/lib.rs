@@ -40,9 +40,11 @@ pub mod metrics;
 mod moments;
 pub mod probes;
 mod task;
+mod threads;
 
 pub use audit::{Attribute, Baseline, Finding, Options, Score, Told, Trial, View, audit};
 pub use error::{Error, Result};
 pub use fairness::Fairness;
-pub use moments::{Labelled, moments};
+pub use moments::{Labelled, explained, moments};
 pub use task::{Labels, Prediction, Probe, Task};
+pub use threads::on_threads;

@@ -1,7 +1,7 @@
 //! Rows in memory with their labels, as the spectral core reads them.
 
 use faer::MatRef;
-use sarl::{Block, FeatureMap, Layout, Moments, MomentsOptions, Role};
+use sarl::{Block, FeatureMap, Goal, Layout, Model, Moments, MomentsOptions, Reduced, Role};
 
 use crate::task::Labels;
 
@@ -52,4 +52,25 @@ pub fn moments(
     let mut moments = map.moments(&layout, options)?;
     map.push(&mut moments, &block)?;
     Ok((layout, moments))
+}
+
+/// An encoder of full utility for this attribute: least squares onto it.
+pub(crate) fn regression(x: MatRef<'_, f64>, labels: &Labels) -> sarl::Result<Model> {
+    let map = FeatureMap::linear(x.ncols());
+    let labels = std::slice::from_ref(labels);
+    let labels = Labelled { targets: labels, sensitives: labels, weights: None };
+    let options = MomentsOptions { folds: 1, ..Default::default() };
+    let (layout, moments) = moments(&map, x, &labels, options)?;
+    let reduced = Reduced::new(&moments.covariances()?, 0.0)?;
+    Model::new(&map, &layout, &reduced, None, Goal::Lambda(0.0))
+}
+
+/// The share of the variance of an attribute that least squares explain: the leakage of the
+/// certificates, of any representation.
+///
+/// # Errors
+///
+/// What the core says: values that are not finite, rows that do not match.
+pub fn explained(x: MatRef<'_, f64>, labels: &Labels) -> sarl::Result<f64> {
+    Ok(if x.ncols() == 0 { 0.0 } else { regression(x, labels)?.point().leakage })
 }

@@ -1,14 +1,18 @@
 //! The command line, as the contract fixes it.
 
+mod compare;
 mod encoder;
+mod probing;
 
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+pub use self::compare::Compare;
 pub use self::encoder::{
     Approximation, EncoderOptions, GoalOptions, KernelName, NumberOrAuto, Sampling,
 };
+pub use self::probing::ProbeOptions;
 
 /// Encoders that keep one thing and hide another, globally optimal in closed form.
 #[derive(Debug, Parser)]
@@ -45,6 +49,7 @@ pub enum Command {
     Retune(Retune),
     Encode(Encode),
     Audit(Audit),
+    Compare(Compare),
     Info(Info),
     Reproduce(Reproduce),
     Data(Data),
@@ -159,21 +164,8 @@ pub struct Audit {
     /// Rows that the probes learn from; without --test, those that they are tested on as well
     #[arg(required = true)]
     pub data: Vec<PathBuf>,
-    /// Rows that the probes are tested on [default: a share of DATA]
-    #[arg(long, value_name = "FILE", num_args = 1..)]
-    pub test: Vec<PathBuf>,
-    /// The share of DATA that the probes are tested on
-    #[arg(long, default_value_t = 0.3, value_name = "SHARE", conflicts_with = "test")]
-    pub test_share: f64,
-    /// Rows used at most, drawn at random
-    #[arg(long, default_value_t = 50_000, value_name = "N", value_parser = clap::value_parser!(u32).range(20..))]
-    pub rows: u32,
-    /// Who tries [default: all]
-    #[arg(long, value_name = "PROBE,…", value_delimiter = ',')]
-    pub probes: Vec<String>,
-    /// Seeds of each probe that has randomness
-    #[arg(long, default_value_t = 3, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
-    pub seeds: u32,
+    #[command(flatten)]
+    pub probing: ProbeOptions,
     /// The first seed, and that of the split
     #[arg(long, default_value_t = 0)]
     pub seed: u64,
@@ -183,9 +175,6 @@ pub struct Audit {
     /// Write what the best target probe told of each test row to this CSV file
     #[arg(long, value_name = "FILE")]
     pub predictions: Option<PathBuf>,
-    /// What to do with a category that the model does not know
-    #[arg(long, value_enum, default_value_t)]
-    pub unseen: UnseenPolicy,
 }
 
 /// What is in a model file
@@ -198,7 +187,9 @@ pub struct Info {
 
 /// The paper's tables and figures beside ours
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  sarl reproduce gaussian\n  sarl reproduce all -o out")]
+#[command(
+    after_help = "Example:\n  sarl reproduce gaussian\n  sarl reproduce all -o out\n  sarl reproduce all --rivals full -o out"
+)]
 pub struct Reproduce {
     /// The experiment
     #[arg(value_enum)]
@@ -206,15 +197,31 @@ pub struct Reproduce {
     /// Where to write results.json, tables and figures, in a folder for each experiment
     #[arg(long, short, default_value = "out", value_name = "DIR")]
     pub output: PathBuf,
-    /// Seeds of everything that has randomness
-    #[arg(long, default_value_t = 3, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
-    pub seeds: u32,
+    /// How much to do for the methods that the paper compares with
+    #[arg(long, value_enum, default_value_t)]
+    pub rivals: RivalEffort,
+    /// Seeds of everything that has randomness [default: 3; quick: 2]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub seeds: Option<u32>,
     /// The first seed
     #[arg(long, default_value_t = 0)]
     pub seed: u64,
-    /// Shuffles of the German data
-    #[arg(long, default_value_t = 50, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
-    pub shuffles: u32,
+    /// Shuffles of the German data [default: 50; quick: 10]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub shuffles: Option<u32>,
+}
+
+/// How much to do for the rivals.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RivalEffort {
+    /// Our encoders alone
+    None,
+    /// Every rival with few seeds: all experiments in about ten minutes on two cores
+    #[default]
+    Quick,
+    /// Every rival with more seeds, shuffles and weights
+    Full,
 }
 
 /// The experiments of the paper.

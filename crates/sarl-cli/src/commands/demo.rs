@@ -19,6 +19,7 @@ use crate::failure::{Exit, Failure, Outcome};
 use crate::origin::Origin;
 use crate::reproduce::sample::{Sample, codes, mixture};
 use crate::reproduce::trial::{Encoded, Split};
+use crate::ring::Probing;
 use crate::{output, plot};
 
 const TRAIN: usize = 4000;
@@ -213,6 +214,6 @@ fn compare(runs: &[Run], split: &Split) -> Outcome<String> {
 
 /// Accuracies on the test rows of least-squares classifiers fitted on the training rows.
 fn accuracies(split: &Split, z: &Encoded) -> Outcome<(f64, f64)> {
-    let told = split.probe(z, &[&Linear], &[0])?;
+    let told = split.probe(z, Probing::both(&[&Linear]), &[0])?;
     Ok((told.target.best.score.value(), told.sensitive.best.score.value()))
 }

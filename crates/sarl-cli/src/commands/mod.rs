@@ -2,6 +2,7 @@
 
 pub mod audit;
 pub mod bounds;
+pub mod compare;
 pub mod data;
 pub mod demo;
 pub mod encode;

@@ -1,16 +1,20 @@
 //! Invariance given to a pre-trained representation, CIFAR-100: figures 7 to 9 of the paper.
 
+use std::time::Instant;
+
 use sarl::{Goal, Model};
 use sarl_eval::Probe;
 use sarl_eval::probes::Network;
-use sarl_report::{Axis, Figure, Line, Panel, Rule, Spread, Steps, Style};
+use sarl_report::{Axis, Figure, Panel, Steps, Style};
 use serde_json::{Value, json};
 
 use super::sample::{Sample, absent, arrays, find};
+use super::showing::{Entrant, Showing, at_no_more_cell, balance, panel, rivals, seconds};
 use super::trial::{Mean, Split, Told, accuracy, everyone};
 use super::{Effort, Experiment, Table, bounds_panel};
-use crate::args::{EncoderOptions, KernelName};
+use crate::args::{EncoderOptions, KernelName, RivalEffort};
 use crate::failure::{Failure, Outcome};
+use crate::ring::Probing;
 
 const PROTOCOL: &str = "Features of 64 dimensions of a ResNet-110 (50,000 training and 10,000 test pictures), unit variance over the training rows; the coarse class (20) is kept and the fine class (100) hidden. \
     Linear-SARL is linear; Kernel-SARL has a polynomial kernel of degree five as in the paper, on 1000 landmarks; neither has a ridge. Both are asked for the same leakages, from none to all that full utility needs, \
@@ -24,6 +28,12 @@ const STEPS: usize = 20;
 /// outweighs keeping in every direction.
 const FALL: (f64, f64, usize) = (0.7, 5.0 / 6.0, 20);
 const PROBE: &str = "net-64";
+/// Rivals with their weights of hiding, quick and full.
+const RIVALS: [(&str, &[f64], &[f64]); 3] = [
+    ("ssgd", &[0.5, 0.8], &[0.0, 0.3, 0.5, 0.7, 0.8, 0.9]),
+    ("ml-arl", &[0.1, 0.3, 0.5], &[0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6]),
+    ("maxent-arl", &[0.1, 0.3, 0.5], &[0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6]),
+];
 
 pub fn run(effort: &Effort<'_>) -> Outcome<Experiment> {
     let (train, test) = data()?;
@@ -32,12 +42,14 @@ pub fn run(effort: &Effort<'_>) -> Outcome<Experiment> {
     let mut encoders = Vec::new();
     for (name, kernel) in [("Linear-SARL", false), ("Kernel-SARL", true)] {
         let _step = effort.step(&format!("cifar100: fitting {name}"))?;
-        encoders.push(Fitted { name, model: split.fit(&options(kernel), Goal::Lambda(0.0))? });
+        let start = Instant::now();
+        let model = split.fit(&options(kernel), Goal::Lambda(0.0))?;
+        encoders.push(Fitted { name, model, seconds: start.elapsed().as_secs_f64() });
     }
     let full = encoders[0].model.point().leakage;
     let raw = {
         let _step = effort.step("cifar100: raw features")?;
-        split.probe(&split.raw(), &PROBES, &effort.seeds[..1])?
+        split.probe(&split.raw(), Probing::both(&PROBES), &effort.seeds[..1])?
     };
     let mut fronts = Vec::new();
     for encoder in &encoders {
@@ -53,12 +65,17 @@ pub fn run(effort: &Effort<'_>) -> Outcome<Experiment> {
         fronts.push(front);
     }
     let (audits, worst) = audits(&split, &encoders, full / 2.0, effort)?;
-    let words = words(&encoders, &fronts)?;
+    let theirs = theirs(&split, effort)?;
+    let mut words = words(&encoders, &fronts)?;
+    let ours: Vec<&Showing> = fronts.iter().flatten().map(|p| &p.showing).collect();
+    if !theirs.is_empty() {
+        words.push(balance(theirs.iter(), &ours, PROBE));
+    }
     Ok(Experiment {
         protocol: PROTOCOL,
-        tables: vec![table(&encoders, &fronts, &raw), audits],
+        tables: vec![table(&encoders, &fronts, &theirs, &raw), audits],
         figures: vec![
-            trade_off(&encoders, &fronts),
+            trade_off(&encoders, &fronts, &theirs),
             bounds(&split, &encoders, effort)?,
             dimension(&encoders)?,
         ],
@@ -67,6 +84,7 @@ pub fn run(effort: &Effort<'_>) -> Outcome<Experiment> {
             "raw": { "target": raw.target, "sensitive": raw.sensitive },
             "fronts": encoders.iter().zip(&fronts).map(|(e, f)| e.json(f)).collect::<Outcome<Vec<_>>>()?,
             "audit": worst,
+            "rivals": theirs.iter().map(Showing::json).collect::<Vec<_>>(),
         }),
     })
 }
@@ -99,6 +117,8 @@ fn data() -> Outcome<(Sample, Sample)> {
 struct Fitted {
     name: &'static str,
     model: Model,
+    /// Seconds of the fit, which serves every leakage.
+    seconds: f64,
 }
 
 impl Fitted {
@@ -128,6 +148,7 @@ struct Place {
     dim: usize,
     target: Mean,
     adversary: Mean,
+    showing: Showing,
 }
 
 fn place(split: &Split, encoder: &Fitted, leakage: f64, effort: &Effort<'_>) -> Outcome<Place> {
@@ -136,18 +157,43 @@ fn place(split: &Split, encoder: &Fitted, leakage: f64, effort: &Effort<'_>) -> 
         true => Goal::Lambda(0.0),
         false => Goal::Leakage(leakage),
     };
+    let start = Instant::now();
     let model = encoder.model.retune(goal)?;
-    let told = split.probe(&split.encode(&model)?, &PROBES, &effort.seeds)?;
+    let seconds = Some(start.elapsed().as_secs_f64());
+    let z = split.encode(&model)?;
+    let probes = Probing::both(&PROBES);
+    let showing = split.show(encoder.name, &z, probes, &effort.seeds, seconds)?;
     Ok(Place {
         leakage: model.point().leakage,
         lambda: model.point().lambda,
         dim: model.point().dim,
-        target: Mean::over_seeds(&told.target, PROBE),
-        adversary: Mean::over_seeds(&told.sensitive, PROBE),
+        target: showing.target(PROBE),
+        adversary: showing.adversary(PROBE),
+        showing,
     })
 }
 
-fn table(encoders: &[Fitted], fronts: &[Vec<Place>], raw: &Told) -> Table {
+/// The rivals, each at several weights of hiding.
+fn theirs(split: &Split, effort: &Effort<'_>) -> Outcome<Vec<Showing>> {
+    let entrants: Vec<Entrant> = RIVALS
+        .iter()
+        .filter_map(|(name, quick, full)| {
+            let rival = sarl_rivals::find(name)?;
+            Some(effort.weights(quick, full).iter().map(move |&w| (rival, w)))
+        })
+        .flatten()
+        .collect();
+    let seeds = match effort.rivals {
+        RivalEffort::Quick => &effort.seeds[..1],
+        _ => &effort.seeds[..],
+    };
+    let probes = Probing::both(&PROBES);
+    let mut shown = rivals(split, &entrants, seeds, probes, effort.global.quiet)?;
+    shown.iter_mut().for_each(|s| s.name = format!("{} ({})", s.name, s.setting()));
+    Ok(shown)
+}
+
+fn table(encoders: &[Fitted], fronts: &[Vec<Place>], theirs: &[Showing], raw: &Told) -> Table {
     let share = |v: f64| format!("{:.1}", 100.0 * v);
     let mut rows = vec![vec![
         "Raw features".to_owned(),
@@ -155,20 +201,43 @@ fn table(encoders: &[Fitted], fronts: &[Vec<Place>], raw: &Told) -> Table {
         "64".into(),
         share(accuracy(&raw.target, PROBE)),
         share(accuracy(&raw.sensitive, PROBE)),
+        String::new(),
+        String::new(),
     ]];
     for (encoder, front) in encoders.iter().zip(fronts) {
-        rows.extend(front.iter().map(|p| {
+        rows.extend(front.iter().enumerate().map(|(i, p)| {
             vec![
                 encoder.name.to_owned(),
                 crate::output::percent(p.leakage),
                 p.dim.to_string(),
                 p.target.percent(),
                 p.adversary.percent(),
+                if i == 0 { seconds(encoder.seconds) } else { p.showing.time() },
+                String::new(),
             ]
         }));
     }
-    let header =
-        vec!["encoder", "leakage (linear)", "dim", "target % (net-64)", "adversary % (net-64)"];
+    let ours: Vec<&Showing> = fronts.iter().flatten().map(|p| &p.showing).collect();
+    rows.extend(theirs.iter().map(|s| {
+        vec![
+            s.name.clone(),
+            crate::output::percent(Mean::of(&s.leakages).mean),
+            s.dim.to_string(),
+            s.cell(s.target(PROBE)),
+            s.cell(s.adversary(PROBE)),
+            s.time(),
+            at_no_more_cell(s, &ours, PROBE),
+        ]
+    }));
+    let header = vec![
+        "encoder",
+        "leakage (linear)",
+        "dim",
+        "target % (net-64)",
+        "adversary % (net-64)",
+        "seconds to fit",
+        "ours at no more",
+    ];
     Table {
         name: "front",
         title: "Test pictures; guessing: target 5 %, adversary 1 %".into(),
@@ -188,12 +257,15 @@ fn audits(
     for encoder in encoders {
         let _step = effort.step(&format!("cifar100: every probe on {}", encoder.name))?;
         let model = encoder.model.retune(Goal::Leakage(leakage))?;
-        let told = split.probe(&split.encode(&model)?, &everyone(), &effort.seeds[..1])?;
+        let told = split.probe(&split.encode(&model)?, everyone(), &effort.seeds[..1])?;
         for trial in &told.sensitive.probes {
             rows.push(vec![
                 encoder.name.to_owned(),
                 trial.probe.to_owned(),
-                format!("{:.1}", 100.0 * accuracy(&told.target, trial.probe)),
+                match told.target.trial(trial.probe) {
+                    Some(kept) => format!("{:.1}", 100.0 * kept.score.value()),
+                    None => "–".to_owned(),
+                },
                 format!("{:.1}", 100.0 * trial.score.value()),
                 if trial.probe == told.sensitive.best.probe { "worst case" } else { "" }.to_owned(),
             ]);
@@ -230,24 +302,20 @@ fn dimension(encoders: &[Fitted]) -> Outcome<Figure> {
         .panel(panel))
 }
 
-fn trade_off(encoders: &[Fitted], fronts: &[Vec<Place>]) -> Figure {
-    let mut panel = Panel::new(
-        "",
-        Axis::new("adversary accuracy (fine class)").percent(),
-        Axis::new("target accuracy (coarse class)").percent(),
-    );
-    for (n, (encoder, front)) in encoders.iter().zip(fronts).enumerate() {
-        let points = front.iter().map(|p| (p.adversary.mean, p.target.mean)).collect();
-        let band = super::rising(front.iter().map(|p| Spread {
-            x: p.adversary.mean,
-            low: p.target.mean - p.target.sd,
-            high: p.target.mean + p.target.sd,
-        }));
-        panel = panel.mark(Line::new(encoder.name, points).style(Style::nth(n)).band(band));
-    }
+fn trade_off(encoders: &[Fitted], fronts: &[Vec<Place>], theirs: &[Showing]) -> Figure {
+    let line = |front: &[Place]| front.iter().map(|p| (p.adversary, p.target)).collect();
+    let lines: Vec<(&str, Vec<(Mean, Mean)>)> =
+        encoders.iter().zip(fronts).map(|(e, f)| (e.name, line(f))).collect();
+    let points = RIVALS.iter().filter_map(|(name, _, _)| {
+        let title = sarl_rivals::find(name)?.title();
+        let mine = theirs.iter().filter(|s| s.name.starts_with(title) && !s.told.is_empty());
+        Some((title, mine.map(|s| (s.adversary(PROBE), s.target(PROBE))).collect()))
+    });
+    let points: Vec<(&str, Vec<(Mean, Mean)>)> = points.collect();
+    let axes = ("adversary accuracy (fine class)", "target accuracy (coarse class)");
     Figure::new("trade-off", "CIFAR-100: trade-off between target and adversary")
-        .caption("Accuracy of networks of two layers with 64 units on test pictures at rising leakage; mean over seeds, the band is one standard deviation.")
-        .panel(panel.mark(Rule::vertical("guessing", 0.01)))
+        .caption("Accuracy of networks of two layers with 64 units on test pictures at rising leakage; mean over seeds, the band is one standard deviation. Rivals at several weights of hiding.")
+        .panel(panel(axes, &lines, &points, 0.01))
 }
 
 fn bounds(split: &Split, encoders: &[Fitted], effort: &Effort<'_>) -> Outcome<Figure> {

@@ -4,24 +4,25 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use sarl::{Goal, Model};
 use sarl_eval::probes::Logistic;
-use sarl_report::{
-    Axis, Colour, Figure, Histogram, Line, Panel, Points, Rule, Shape, Spread, Style, even_edges,
-};
+use sarl_report::{Axis, Colour, Figure, Histogram, Panel, Points, Shape, even_edges};
 use serde_json::{Value, json};
 
+use super::mixture_rivals::Rivals;
 use super::sample::{Sample, arrays, codes, find, mixture};
+use super::showing::panel;
 use super::trial::{Mean, Split, accuracy, everyone};
 use super::{Effort, Experiment, Table};
 use crate::args::{EncoderOptions, KernelName, NumberOrAuto};
 use crate::failure::Outcome;
 use crate::output;
+use crate::ring::Probing;
 
 const TRAIN: usize = 4000;
 const TEST: usize = 1000;
 /// Steps of λ from 0 to 1.
 const STEPS: usize = 20;
 /// Leakages at which the encoders are compared.
-const LEAKAGES: [f64; 4] = [0.0, 0.01, 0.05, 0.1];
+pub const LEAKAGES: [f64; 4] = [0.0, 0.01, 0.05, 0.1];
 const PROTOCOL: &str = "4000 rows to learn from and 1000 to be tested on: the authors' own sample where it is found, and a \
     sample drawn anew for each seed, over which mean and spread are taken. The linear encoder has no ridge; the kernel encoder has \
     a Gaussian kernel of median width on landmarks, with the ridge that does best on held-out rows. As in the paper, encoders are \
@@ -64,12 +65,14 @@ pub fn run(effort: &Effort<'_>) -> Outcome<Experiment> {
         models.push(model);
     }
     let (table, compared) = compare(shown, &models, effort)?;
+    let ring = Rivals::run(&splits, effort)?;
     let last = summary(&fronts);
-    let words = words(&fronts, &compared, authors.is_some());
+    let mut words = words(&fronts, &compared, authors.is_some());
+    words.extend(ring.words());
     Ok(Experiment {
         protocol: PROTOCOL,
         figures: vec![
-            trade_off(&fronts),
+            trade_off(&fronts, &ring),
             bounds(&fronts, &models)?,
             histograms(shown, &models)?,
             scatter(&shown.train),
@@ -78,8 +81,9 @@ pub fn run(effort: &Effort<'_>) -> Outcome<Experiment> {
             "sample": if authors.is_some() { "the authors'" } else { "drawn" },
             "fronts": fronts.iter().map(Front::json).collect::<Vec<_>>(),
             "at_equal_leakage": compared,
+            "rivals": ring.json(),
         }),
-        tables: vec![last, table],
+        tables: [last, table].into_iter().chain(ring.table()).collect(),
         words,
     })
 }
@@ -130,7 +134,7 @@ fn front(split: &Split, options: &EncoderOptions) -> Outcome<Vec<Place>> {
             crate::progress::check()?;
             let lambda = i as f64 / STEPS as f64;
             let model = model.retune(Goal::Lambda(lambda))?;
-            let told = split.probe(&split.encode(&model)?, &[&Logistic], &[0])?;
+            let told = split.probe(&split.encode(&model)?, Probing::both(&[&Logistic]), &[0])?;
             Ok(Place {
                 lambda,
                 dim: model.point().dim,
@@ -184,7 +188,7 @@ fn compare(split: &Split, models: &[Model], effort: &Effort<'_>) -> Outcome<(Tab
         for (model, (name, _)) in models.iter().zip(kinds()) {
             let _step = effort.step(&format!("gaussian: auditing {name}"))?;
             let model = model.retune(Goal::Leakage(leakage))?;
-            let told = split.probe(&split.encode(&model)?, &everyone(), &effort.seeds)?;
+            let told = split.probe(&split.encode(&model)?, everyone(), &effort.seeds)?;
             let worst = &told.sensitive.best;
             rows.push(vec![
                 output::percent(leakage),
@@ -253,28 +257,15 @@ fn words(fronts: &[Front], compared: &[Value], authors: bool) -> Vec<String> {
     words
 }
 
-fn trade_off(fronts: &[Front]) -> Figure {
-    let mut panel = Panel::new(
-        "",
-        Axis::new("adversary accuracy (colour)").percent(),
-        Axis::new("target accuracy (shape)").percent(),
-    );
-    for (n, front) in fronts.iter().enumerate() {
-        let points: Vec<(f64, f64)> = (0..=STEPS)
-            .map(|i| (front.at(i, |p| p.adversary).mean, front.at(i, |p| p.target).mean))
-            .collect();
-        let spread = |i| {
-            let target = front.at(i, |p| p.target);
-            let x = front.at(i, |p| p.adversary).mean;
-            Spread { x, low: target.mean - target.sd, high: target.mean + target.sd }
-        };
-        let band = super::rising((0..=STEPS).map(spread));
-        panel = panel.mark(Line::new(front.name, points).style(Style::nth(n)).band(band));
-    }
-    let panel = panel.mark(Rule::vertical("guessing", 0.5));
+fn trade_off(fronts: &[Front], ring: &Rivals) -> Figure {
+    let line = |front: &Front| -> Vec<(Mean, Mean)> {
+        (0..=STEPS).map(|i| (front.at(i, |p| p.adversary), front.at(i, |p| p.target))).collect()
+    };
+    let lines: Vec<(&str, Vec<(Mean, Mean)>)> = fronts.iter().map(|f| (f.name, line(f))).collect();
+    let axes = ("adversary accuracy (colour)", "target accuracy (shape)");
     Figure::new("trade-off", "Gaussian mixture: trade-off between target and adversary")
-        .caption("Accuracy of logistic regression on fresh rows for λ from 0 to 1; mean over the drawn samples, the band is one standard deviation.")
-        .panel(panel)
+        .caption("Accuracy of logistic regression on fresh rows for λ from 0 to 1; mean over the drawn samples, the band is one standard deviation. Rivals at several weights of hiding.")
+        .panel(panel(axes, &lines, &ring.points(), 0.5))
 }
 
 fn bounds(fronts: &[Front], models: &[Model]) -> Outcome<Figure> {

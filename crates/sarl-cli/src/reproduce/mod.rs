@@ -3,7 +3,9 @@
 mod cifar100;
 mod fair;
 mod gaussian;
+mod mixture_rivals;
 pub mod sample;
+mod showing;
 pub mod trial;
 mod uci;
 mod yaleb;
@@ -15,7 +17,7 @@ use sarl_report::{Axis, Bars, Colour, Dash, Figure, Line, Panel, Rule, Spread, S
 use serde_json::{Value, json};
 use trial::Mean;
 
-use crate::args::{ExperimentName, Global, Reproduce};
+use crate::args::{ExperimentName, Global, Reproduce, RivalEffort};
 use crate::failure::{Exit, Failure, Outcome};
 use crate::{output, progress};
 
@@ -43,10 +45,39 @@ pub struct Table {
 pub struct Effort<'a> {
     pub seeds: Vec<u64>,
     pub shuffles: u64,
+    pub rivals: RivalEffort,
     pub global: &'a Global,
 }
 
-impl Effort<'_> {
+impl<'a> Effort<'a> {
+    fn new(options: &Reproduce, global: &'a Global) -> Self {
+        let (seeds, shuffles) = match options.rivals {
+            RivalEffort::Quick => (2, 10),
+            RivalEffort::None | RivalEffort::Full => (3, 50),
+        };
+        let seeds = u64::from(options.seeds.unwrap_or(seeds));
+        Effort {
+            seeds: (0..seeds).map(|i| options.seed.wrapping_add(i)).collect(),
+            shuffles: options.shuffles.unwrap_or(shuffles).into(),
+            rivals: options.rivals,
+            global,
+        }
+    }
+
+    /// Whether rivals run at all.
+    pub fn with_rivals(&self) -> bool {
+        self.rivals != RivalEffort::None
+    }
+
+    /// The weights of hiding of a rival's front.
+    pub fn weights<'w>(&self, quick: &'w [f64], full: &'w [f64]) -> &'w [f64] {
+        match self.rivals {
+            RivalEffort::None => &[],
+            RivalEffort::Quick => quick,
+            RivalEffort::Full => full,
+        }
+    }
+
     /// Says on stderr what is being done.
     pub fn step(&self, what: &str) -> Outcome<progress::Spinner> {
         progress::check()?;
@@ -55,8 +86,7 @@ impl Effort<'_> {
 }
 
 pub fn run(options: &Reproduce, global: &Global) -> Outcome {
-    let seeds = (0..u64::from(options.seeds)).map(|i| options.seed.wrapping_add(i)).collect();
-    let effort = Effort { seeds, shuffles: options.shuffles.into(), global };
+    let effort = Effort::new(options, global);
     let mut all = serde_json::Map::new();
     let names = match options.name {
         ExperimentName::All => &ExperimentName::EACH[..],
@@ -133,6 +163,7 @@ impl Experiment {
             "protocol": self.protocol,
             "version": env!("CARGO_PKG_VERSION"),
             "seeds": effort.seeds,
+            "rivals": effort.rivals,
             "tables": tables.collect::<Vec<_>>(),
             "figures": figures,
             "words": self.words,
@@ -257,10 +288,12 @@ fn bars(title: &str, bars: &[Bar], chance: f64) -> Figure {
         }
         let paper = bars.iter().map(|b| b.paper.map_or(f64::NAN, |p| paper(p) / 100.0));
         Panel::new(title, Axis::new("").categories(names), Axis::new("accuracy").percent())
-            .mark(Bars::new("ours", bars.iter().map(|b| ours(b).mean).collect()).errors(spreads))
+            .mark(
+                Bars::new("measured", bars.iter().map(|b| ours(b).mean).collect()).errors(spreads),
+            )
             .mark(Bars::new("paper", paper.collect()).colour(Colour::Series(4)))
     };
-    let worst = Bars::new("ours, worst case", bars.iter().map(|b| b.worst.mean).collect());
+    let worst = Bars::new("measured, worst case", bars.iter().map(|b| b.worst.mean).collect());
     let hidden = panel("adversary", |b| b.adversary, |p| p.1)
         .mark(worst.colour(Colour::Series(1)))
         .mark(Rule::horizontal("guessing", chance));

@@ -1,14 +1,19 @@
 //! Fitting on one sample, testing on another: what every experiment does.
 
-use faer::Mat;
+use std::sync::LazyLock;
+
 use sarl::{Goal, Model, Role};
-use sarl_eval::{Attribute, Finding, Labelled, Options, Probe, Score, View, probes};
+use sarl_eval::probes::{Logistic, Network};
+use sarl_eval::{Attribute, Finding, Labelled, Probe, Score, probes};
 
 use super::sample::{Sample, codes};
+use super::showing::Showing;
 use crate::args::EncoderOptions;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::memory::{Prepared, fit, standardise};
 use crate::progress;
+pub use crate::ring::Encoded;
+use crate::ring::{Bout, Ending, Probing, Ring};
 
 /// Rows to learn from and rows to be tested on.
 pub struct Split {
@@ -70,39 +75,90 @@ impl Split {
         Ok((0..told.nrows()).map(row).sum::<f64>() / told.nrows() as f64)
     }
 
-    /// What these probes tell of target and sensitive attribute.
-    pub fn probe(&self, z: &Encoded, who: &[&dyn Probe], seeds: &[u64]) -> Outcome<Told> {
-        let options = Options {
-            probes: who,
-            seeds,
-            threads: rayon::current_num_threads(),
-            stop: &progress::interrupted,
-            progress: &|_, _| (),
-        };
-        let attributes = [
+    fn attributes(&self) -> [Attribute<'_>; 2] {
+        [
             Attribute { name: "target", train: &self.train.y, test: &self.test.y },
             Attribute { name: "sensitive", train: &self.train.s, test: &self.test.s },
-        ];
-        let views = [View { train: z.train.as_ref(), test: z.test.as_ref() }];
-        let found = sarl_eval::audit(&views, &attributes, &options)?;
-        let mut found = found.into_iter().flatten();
+        ]
+    }
+
+    fn ring<'a>(&'a self, attributes: &'a [Attribute<'a>], probes: Probing<'a>) -> Ring<'a> {
+        let labels = self.labels();
+        Ring {
+            train: self.train.x.as_ref(),
+            test: self.test.x.as_ref(),
+            attributes,
+            targets: labels.targets,
+            sensitives: labels.sensitives,
+            probes,
+        }
+    }
+
+    /// Rivals on these rows.
+    pub fn contest(
+        &self,
+        bouts: &[Bout],
+        probes: Probing<'_>,
+        quiet: bool,
+    ) -> Outcome<Vec<Ending>> {
+        self.ring(&self.attributes(), probes).run(bouts, "rivals", quiet)
+    }
+
+    /// What these probes tell of target and sensitive attribute.
+    pub fn probe(&self, z: &Encoded, who: Probing<'_>, seeds: &[u64]) -> Outcome<Told> {
+        Ok(self.scored(z, who, seeds, 0.0)?.0)
+    }
+
+    /// The same, with what else is known of an encoder that took so long to fit.
+    pub fn show(
+        &self,
+        name: impl Into<String>,
+        z: &Encoded,
+        who: Probing<'_>,
+        seeds: &[u64],
+        seconds: Option<f64>,
+    ) -> Outcome<Showing> {
+        let (told, leakages) = self.scored(z, who, seeds, seconds.unwrap_or(0.0))?;
+        Ok(Showing {
+            told: vec![told],
+            leakages,
+            seconds: seconds.into_iter().collect(),
+            dim: z.train.ncols(),
+            ..Showing::named(name)
+        })
+    }
+
+    fn scored(
+        &self,
+        z: &Encoded,
+        who: Probing<'_>,
+        seeds: &[u64],
+        seconds: f64,
+    ) -> Outcome<(Told, Vec<f64>)> {
+        let threads = rayon::current_num_threads();
+        let attributes = self.attributes();
+        let ring = self.ring(&attributes, who);
+        let scored = ring.score(z, seconds, seeds, threads, &progress::interrupted)?;
+        Ok((Told::new(scored.found)?, scored.leakages))
+    }
+}
+
+/// What was told of both attributes.
+#[derive(Clone)]
+pub struct Told {
+    pub target: Finding,
+    pub sensitive: Finding,
+}
+
+impl Told {
+    /// Of a target and a sensitive attribute, in this order.
+    pub fn new(found: Vec<Finding>) -> Outcome<Self> {
+        let mut found = found.into_iter();
         match (found.next(), found.next()) {
             (Some(target), Some(sensitive)) => Ok(Told { target, sensitive }),
             _ => Err(Failure::new(Exit::Machine, "the audit is not whole")),
         }
     }
-}
-
-/// The two sides of a split in some representation.
-pub struct Encoded {
-    pub train: Mat<f64>,
-    pub test: Mat<f64>,
-}
-
-/// What was told of both attributes.
-pub struct Told {
-    pub target: Finding,
-    pub sensitive: Finding,
 }
 
 /// Accuracy of a probe.
@@ -118,9 +174,11 @@ pub fn balanced(finding: &Finding, probe: &str) -> f64 {
     }
 }
 
-/// Every probe.
-pub fn everyone() -> Vec<&'static dyn Probe> {
-    probes::all().to_vec()
+/// The paper's classifiers for the target, every probe against what is hidden.
+pub fn everyone() -> Probing<'static> {
+    const KEPT: [&dyn Probe; 2] = [&Logistic, &Network::SMALL];
+    static HIDDEN: LazyLock<[&'static dyn Probe; 6]> = LazyLock::new(probes::all);
+    Probing { targets: &KEPT, sensitives: &*HIDDEN }
 }
 
 /// The mean over runs, and the spread between them.

@@ -26,7 +26,15 @@ const ADULT_FEATURES: [(&str, usize); 14] = [
 /// A form in which the data was found.
 pub struct Form<T> {
     pub name: &'static str,
+    pub names: Names,
     pub data: T,
+}
+
+/// What its files are called.
+#[derive(Clone, Copy)]
+pub struct Names {
+    pub table: &'static str,
+    pub suffix: &'static str,
 }
 
 const AUTHORS: &str = "authors' encoding";
@@ -43,7 +51,8 @@ pub fn adult() -> Outcome<Vec<Form<Adult>>> {
     if let Some((train, test)) = pair("train.npz", "test.npz")? {
         let (train, test) = two(arrays(&[&train, &test])?)?;
         let columns = authors_columns(train.x.ncols());
-        forms.push(Form { name: AUTHORS, data: (train, test, columns) });
+        let names = Names { table: "table-1-adult-authors", suffix: "authors" };
+        forms.push(Form { name: AUTHORS, names, data: (train, test, columns) });
     }
     tidy("adult");
     if let Some((train, test)) = pair("train.csv", "test.csv")? {
@@ -51,7 +60,8 @@ pub fn adult() -> Outcome<Vec<Form<Adult>>> {
         let (samples, mut columns) = tables(&[&train, &test], &request)?;
         columns.names.iter_mut().for_each(|name| *name = name.replace('_', " "));
         let (train, test) = two(samples)?;
-        forms.push(Form { name: UCI, data: (train, test, columns) });
+        let names = Names { table: "table-1-adult-uci", suffix: "uci" };
+        forms.push(Form { name: UCI, names, data: (train, test, columns) });
     }
     if forms.is_empty() {
         let advice = "run `sarl data get adult`, or set SARL_DATA to a folder that has adult/train.npz and adult/test.npz";
@@ -62,13 +72,14 @@ pub fn adult() -> Outcome<Vec<Form<Adult>>> {
 
 /// German, in the first form that is here, and how many columns are numbers.
 pub fn german() -> Outcome<Form<(Sample, usize)>> {
+    let names = Names { table: "table-1-german", suffix: "" };
     let one = |mut samples: Vec<Sample>| {
         samples.pop().ok_or_else(|| Failure::usage("the table has no rows"))
     };
     if let Some(path) = find("german", "all.npz")? {
         let sample = one(arrays(&[&path])?)?;
         let numbers = sample.x.ncols();
-        return Ok(Form { name: AUTHORS, data: (sample, numbers) });
+        return Ok(Form { name: AUTHORS, names, data: (sample, numbers) });
     }
     tidy("german");
     let Some(path) = find("german", "german.csv")? else {
@@ -80,7 +91,7 @@ pub fn german() -> Outcome<Form<(Sample, usize)>> {
     // As in the authors' encoding, the age is among the features.
     request.features = Some(columns_but(&path, &["credit", "age_group"])?);
     let (samples, columns) = tables(&[&path], &request)?;
-    Ok(Form { name: UCI, data: (one(samples)?, columns.numbers) })
+    Ok(Form { name: UCI, names, data: (one(samples)?, columns.numbers) })
 }
 
 /// Makes tables of raw files that are here. Where that cannot be done, there are none.

@@ -1,7 +1,5 @@
 //! The runs of the probes, on several threads.
 
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Instant;
 
 use faer::{Mat, MatRef};
@@ -9,6 +7,7 @@ use faer::{Mat, MatRef};
 use super::{Attribute, Options, View};
 use crate::error::{Error, Result};
 use crate::task::{Labels, Prediction, Probe, Task};
+use crate::threads::on_threads;
 
 /// One run of one probe.
 pub(super) struct Job {
@@ -48,50 +47,18 @@ pub(super) fn run<'j>(
     attributes: &[Attribute<'_>],
     options: &Options<'_>,
 ) -> Result<Vec<(&'j Job, Run)>> {
-    let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    let failed = AtomicBool::new(false);
-    let results = Mutex::new(Vec::with_capacity(jobs.len()));
-    let stop = || failed.load(Ordering::Relaxed) || (options.stop)();
-    let work = || {
-        while let Some(i) = jobs.len().checked_sub(next.fetch_add(1, Ordering::Relaxed) + 1) {
-            let job = &jobs[i];
-            let labels = attributes[job.attribute].train;
-            let (train, test) = (views[job.view].train.as_ref(), views[job.view].test.as_ref());
-            let task = Task { train, labels, test, seed: job.seed, stop: &stop };
-            let start = Instant::now();
-            let told = tell(options.probes[job.probe], &task);
-            let run = told.map(|told| Run { told, seconds: start.elapsed().as_secs_f64() });
-            if run.is_err() {
-                failed.store(true, Ordering::Relaxed);
-            }
-            let Ok(mut results) = results.lock() else { return };
-            results.push((i, run));
-            drop(results);
-            (options.progress)(done.fetch_add(1, Ordering::Relaxed) + 1, jobs.len());
-            if stop() {
-                return;
-            }
-        }
+    let work = |i: usize, failed: &(dyn Fn() -> bool + Sync)| {
+        let job = &jobs[i];
+        let labels = attributes[job.attribute].train;
+        let (train, test) = (views[job.view].train.as_ref(), views[job.view].test.as_ref());
+        let stop = || failed() || (options.stop)();
+        let task = Task { train, labels, test, seed: job.seed, stop: &stop };
+        let start = Instant::now();
+        let told = tell(options.probes[job.probe], &task)?;
+        Ok((job, Run { told, seconds: start.elapsed().as_secs_f64() }))
     };
-    // Threads of their own rather than the pool's: a probe that waits for the pool must not be
-    // handed another probe meanwhile.
-    std::thread::scope(|scope| {
-        for _ in 1..options.threads.clamp(1, jobs.len().max(1)) {
-            scope.spawn(work);
-        }
-        work();
-    });
-    let mut results = results.into_inner().map_err(|_| Error::Interrupted)?;
-    results.sort_unstable_by_key(|r| r.0);
-    // A failure stops the others, so a reason other than that comes first.
-    results.sort_by_key(|r| matches!(r.1, Err(Error::Interrupted)));
-    let results: Result<Vec<_>> =
-        results.into_iter().map(|(i, run)| run.map(|run| (&jobs[i], run))).collect();
-    let results = results?;
-    if results.len() < jobs.len() {
-        return Err(Error::Interrupted);
-    }
-    Ok(results)
+    let is_reason = |e: &Error| !matches!(e, Error::Interrupted);
+    on_threads(jobs.len(), options.threads, work, is_reason, options.progress)
 }
 
 /// Asks the probe, unless there is nothing to learn: then the training rows' shares are the answer.

@@ -1,10 +1,10 @@
 //! The adversary of the certificates: least squares in closed form.
 
 use faer::{Mat, MatRef};
-use sarl::{FeatureMap, Goal, Model, MomentsOptions, Reduced, Role};
+use sarl::Role;
 
 use crate::error::Result;
-use crate::moments::{Labelled, moments};
+use crate::moments::regression;
 use crate::task::{Labels, Prediction, Probe, Task};
 
 /// Least squares onto the classes or the number: the adversary that the certificates speak of.
@@ -35,12 +35,6 @@ impl Probe for Linear {
 
 /// An encoder that hides nothing (λ → 0) predicts its target by least squares.
 fn regress(train: MatRef<'_, f64>, labels: &Labels, test: MatRef<'_, f64>) -> Result<Mat<f64>> {
-    let map = FeatureMap::linear(train.ncols());
-    let labels = std::slice::from_ref(labels);
-    let labels = Labelled { targets: labels, sensitives: labels, weights: None };
-    let options = MomentsOptions { folds: 1, ..Default::default() };
-    let (layout, moments) = moments(&map, train, &labels, options)?;
-    let reduced = Reduced::new(&moments.covariances()?, 0.0)?;
-    let probe = Model::new(&map, &layout, &reduced, None, Goal::Lambda(0.0))?.encoder();
+    let probe = regression(train, labels)?.encoder();
     Ok(probe.predict(Role::Target, probe.encode(test)?.as_ref())?)
 }

@@ -6,10 +6,11 @@ use sarl::Model;
 use sarl_eval::{Baseline, Fairness, Finding, Labels, Score, Told, Trial};
 use serde_json::{Value, json};
 
+use super::Split;
 use super::side::Side;
-use super::{Attributes, Split};
 use crate::args::Audit;
 use crate::failure::{Exit, Failure, Outcome};
+use crate::inquiry::Attributes;
 use crate::memory::Rows;
 use crate::origin::Origin;
 use crate::output;
@@ -27,20 +28,20 @@ pub struct Report {
 
 impl Report {
     fn dim(&self) -> usize {
-        self.split.train.z.ncols()
+        self.split.sides.train.z.ncols()
     }
 
     pub fn json(&self, options: &Audit, seconds: f64) -> Value {
         let side = |rows: &Rows, files: &[PathBuf]| json!({ "files": files, "rows": rows.len(), "of": rows.of });
-        let tested = if self.split.apart { &options.test } else { &options.data };
+        let tested = if self.split.sides.apart { &options.probing.test } else { &options.data };
         let mut value = json!({
             "model": options.model,
-            "n_train": self.split.train.len(),
-            "n_test": self.split.test.len(),
+            "n_train": self.split.sides.train.len(),
+            "n_test": self.split.sides.test.len(),
             "rows": {
-                "train": side(&self.split.train, &options.data),
-                "test": side(&self.split.test, tested),
-                "test_share": (!self.split.apart).then_some(options.test_share),
+                "train": side(&self.split.sides.train, &options.data),
+                "test": side(&self.split.sides.test, tested),
+                "test_share": (!self.split.sides.apart).then_some(options.probing.test_share),
                 "seed": options.seed,
             },
             "encoder": {
@@ -89,34 +90,8 @@ impl Report {
 
     /// Which rows were used for what.
     fn rows(&self, options: &Audit) -> String {
-        let files = |paths: &[PathBuf]| {
-            let names = paths.iter().map(|p| p.display().to_string());
-            names.collect::<Vec<_>>().join(", ")
-        };
-        let (train, test) = (&self.split.train, &self.split.test);
-        let drawn = |rows: &Rows, part: usize| match rows.of > part as u64 {
-            true => format!(" (drawn from {})", rows.of),
-            false => String::new(),
-        };
-        let mut text = match self.split.apart {
-            true => format!(
-                "Probes learnt on {} rows of {}{}, tested on {} rows of {}{}.\n",
-                train.len(),
-                files(&options.data),
-                drawn(train, train.len()),
-                test.len(),
-                files(&options.test),
-                drawn(test, test.len()),
-            ),
-            false => format!(
-                "Probes learnt on {} rows of {}{}, tested on {} others of it (seed {}).\n",
-                train.len(),
-                files(&options.data),
-                drawn(train, train.len() + test.len()),
-                test.len(),
-                options.seed,
-            ),
-        };
+        let sides = &self.split.sides;
+        let mut text = sides.words("Probes", &options.data, &options.probing, options.seed);
         text += &match (&self.split.anew, &self.origin) {
             (Some(_), _) => "The encoder has seen this file, so it was fitted anew, with the same \
                              options and goal, on the rows that the probes learnt from.\n"
@@ -229,7 +204,7 @@ impl Report {
         let mut csv = csv::Writer::from_writer(Vec::new());
         let failed = |e: csv::Error| Failure::new(Exit::Machine, e.to_string());
         csv.write_record(&header).map_err(failed)?;
-        for (i, place) in self.split.test.places.iter().enumerate() {
+        for (i, place) in self.split.sides.test.places.iter().enumerate() {
             let mut line = vec![place.to_string()];
             line.extend(self.attributes.all.iter().map(|a| cell(&a.test, &a.classes, i)));
             line.push(match &target.best.told {

@@ -1,9 +1,9 @@
 //! What was found out in one view: in z, or in the raw features.
 
-use sarl_eval::{Baseline, Fairness, Finding, Labels, Told};
+use sarl_eval::{Fairness, Finding, Labels, Told};
 use serde_json::{Value, json};
 
-use super::{Asked, Attributes};
+use crate::inquiry::{Asked, Attributes, blind};
 
 /// What was found out in one view.
 pub struct Side {
@@ -80,13 +80,5 @@ impl Side {
             value["fairness_by"] = (0..self.sensitives.len()).filter_map(fair).collect();
         }
         value
-    }
-}
-
-/// What can be told without looking.
-fn blind(baseline: &Baseline) -> f64 {
-    match *baseline {
-        Baseline::Class { guess, majority, .. } => guess.max(majority),
-        Baseline::Number { .. } => 0.0,
     }
 }

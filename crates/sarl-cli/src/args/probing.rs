@@ -1,0 +1,37 @@
+//! Which rows probes learn from and are tested on, and who they are.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::UnseenPolicy;
+
+/// The rows of an audit, and its probes.
+#[derive(Clone, Debug, Args)]
+pub struct ProbeOptions {
+    /// Rows that the probes are tested on [default: a share of DATA]
+    #[arg(long, value_name = "FILE", num_args = 1..)]
+    pub test: Vec<PathBuf>,
+    /// The share of DATA that the probes are tested on
+    #[arg(long, default_value_t = 0.3, value_name = "SHARE", conflicts_with = "test")]
+    pub test_share: f64,
+    /// Rows used at most, drawn at random
+    #[arg(long, default_value_t = 50_000, value_name = "N", value_parser = clap::value_parser!(u32).range(20..))]
+    pub rows: u32,
+    /// Who tries [default: all]
+    #[arg(long, value_name = "PROBE,…", value_delimiter = ',')]
+    pub probes: Vec<String>,
+    /// Seeds of everything that has randomness
+    #[arg(long, default_value_t = 3, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub seeds: u32,
+    /// What to do with a category that is not known
+    #[arg(long, value_enum, default_value_t)]
+    pub unseen: UnseenPolicy,
+}
+
+impl ProbeOptions {
+    /// The seeds, from the first on.
+    pub fn seeds(&self, first: u64) -> Vec<u64> {
+        (0..u64::from(self.seeds)).map(|i| first.wrapping_add(i)).collect()
+    }
+}

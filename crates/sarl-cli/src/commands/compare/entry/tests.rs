@@ -1,0 +1,81 @@
+#![allow(clippy::unwrap_used, reason = "these are tests")]
+
+use sarl_eval::{Baseline, Score, Told};
+use sarl_rivals::SSGD;
+
+use super::*;
+use crate::inquiry::Asked;
+
+fn finding(attribute: &str, scores: [f64; 2]) -> Finding {
+    let trial = |(probe, accuracy)| Trial {
+        probe,
+        score: Score::Class { accuracy, accuracy_sd: 0.0, balanced_accuracy: 0.5, auc: None },
+        ci: [0.0, 1.0],
+        runs: 1,
+        seconds: 0.0,
+        told: Told::Classes(Vec::new()),
+    };
+    let probes: Vec<Trial> = ["linear", "trees"].into_iter().zip(scores).map(trial).collect();
+    Finding {
+        attribute: attribute.to_owned(),
+        baseline: Baseline::Class { classes: 2, majority: 0.6, guess: 0.5, chance: 0.5 },
+        best: probes[0].clone(),
+        probes,
+    }
+}
+
+fn scored(target: [f64; 2], hidden: [f64; 2]) -> Scored {
+    let found = vec![finding("income", target), finding("sex", hidden)];
+    Scored { found, leakages: vec![0.1], dim: 1, seconds: 1.0 }
+}
+
+fn guesses() -> Guesses {
+    let asked = |name: &str| {
+        let labels = Labels::Classes { codes: vec![0, 1], count: 2 };
+        Asked { name: name.into(), classes: Vec::new(), train: labels.clone(), test: labels }
+    };
+    let attributes = Attributes { all: vec![asked("income"), asked("sex")], targets: 1 };
+    Guesses::new(&scored([0.5; 2], [0.5; 2]).found, &attributes)
+}
+
+fn rival(runs: &[Scored], diverged: usize) -> Entry {
+    Entry::new(Method::Rival(&SSGD), Setting::Weight(0.5), runs, diverged, &guesses())
+}
+
+fn ours(target: f64, hidden: f64) -> Entry {
+    let runs = [scored([target; 2], [hidden; 2])];
+    Entry::new(Method::Linear, Setting::Leakage(0.0), &runs, 0, &guesses())
+}
+
+/// The best by its mean, not the mean of the best: the luck of single runs does not add up.
+#[test]
+fn the_best_probe_is_that_of_all_runs() {
+    let entry = rival(&[scored([0.9, 0.8], [0.7, 0.6]), scored([0.5, 0.8], [0.5, 0.7])], 1);
+    let found = entry.found.as_ref().unwrap();
+    let target = found.target.unwrap();
+    assert_eq!((target.probe, target.mean, target.sd, target.runs), ("trees", 0.8, 0.0, 2));
+    assert_eq!(found.worst.best.probe, "trees");
+    assert!((found.worst.beyond - 0.05).abs() < 1e-12);
+    assert_eq!((entry.runs, entry.diverged), (3, 1));
+}
+
+#[test]
+fn a_method_that_always_diverges_has_no_figures() {
+    let entry = rival(&[], 3);
+    assert!(entry.found.is_none() && entry.target().is_none());
+    assert_eq!((entry.runs, entry.diverged), (3, 3));
+    assert!(entry.ours_at_no_more(&[ours(0.9, 0.5)]).is_none());
+}
+
+#[test]
+fn ours_at_no_more_leaks_no_more() {
+    let all = [ours(0.7, 0.60), ours(0.8, 0.65), ours(0.9, 0.66)];
+    let at = |hidden: f64| {
+        let entry = rival(&[scored([0.75; 2], [hidden; 2])], 0);
+        entry.ours_at_no_more(&all).map(|(e, d)| (e.target().unwrap(), (100.0 * d).round()))
+    };
+    assert_eq!(at(0.59), None);
+    assert_eq!(at(0.60), Some((0.7, -5.0)));
+    assert_eq!(at(0.65), Some((0.8, 5.0)));
+    assert_eq!(at(0.99), Some((0.9, 15.0)));
+}

@@ -1,0 +1,117 @@
+//! `sarl compare`.
+
+mod entry;
+mod figure;
+mod files;
+mod ours;
+mod report;
+mod rivals;
+mod words;
+
+use std::time::Instant;
+
+use sarl_data::Schema;
+use serde_json::json;
+
+use self::entry::{Entry, Guesses, Method, Setting};
+use self::report::Report;
+use self::rivals::Wanted;
+use crate::args::{Compare, Global};
+use crate::data::{check_exact, learn, request, shared};
+use crate::failure::{Failure, Outcome};
+use crate::inquiry::{self, Attributes, Files};
+use crate::memory::{scaled_columns, standardise};
+use crate::output;
+use crate::progress::{self, Spinner};
+use crate::ring::{Encoded, Probing, Ring, Scored};
+
+pub fn run(options: &Compare, global: &Global) -> Outcome {
+    let start = Instant::now();
+    check_options(options)?;
+    let who = inquiry::probes(&options.probing)?;
+    let wanted = Wanted::new(&options.rivals)?;
+    let encoders = ours::encoders(&options.encoder)?;
+    let files = Files::open(&options.data.data, &options.probing)?;
+    files::check(&options.output, || files.paths())?;
+    let request = request(&options.data, &files.data)?;
+    let schema = learn(&files.data, &request, global, Schema::learn)?;
+    output::warn_about_shared(&shared(&request, &schema), global);
+    if schema.dropped_rows() > 0 {
+        let left_out = schema.dropped_rows();
+        output::note(global, &format!("{left_out} rows with missing values were left out"));
+    }
+    let seed = options.encoder.seed;
+    let mut sides = files.read(&schema, None, &options.probing, seed, global)?;
+    standardise(&mut sides.train.x, &mut sides.test.x, scaled_columns(&schema));
+    for (_, encoder) in &encoders {
+        check_exact(encoder, sides.train.len() as u64)?;
+    }
+    let (rivals, left_out) = wanted.for_labels(&sides.train)?;
+    let attributes = Attributes::new(&schema, &sides);
+    let (asked, seeds) = (attributes.asked(), options.probing.seeds(seed));
+    let ring = Ring {
+        train: sides.train.x.as_ref(),
+        test: sides.test.x.as_ref(),
+        attributes: &asked,
+        targets: &sides.train.targets,
+        sensitives: &sides.train.sensitives,
+        probes: Probing::both(&who),
+    };
+    let raw = control(&ring, &seeds, global)?;
+    let guesses = Guesses::new(&raw.found, &attributes);
+    let mut entries = vec![Entry::new(Method::Raw, Setting::None, &[raw], 0, &guesses)];
+    let mut kinds = Vec::new();
+    for (kind, encoder) in &encoders {
+        let fitted = ours::Fitted::new(*kind, encoder, &sides.train, global)?;
+        entries.extend(fitted.entries(&ring, &options.leakages, &seeds, &guesses, global)?);
+        kinds.push(fitted.words());
+    }
+    entries.extend(rivals::entries(&ring, &rivals, &options.hiding, &seeds, &guesses, global)?);
+    progress::check()?;
+    let seconds = json!({ "total": start.elapsed().as_secs_f64() });
+    let report = Report {
+        options,
+        sides: &sides,
+        attributes: &attributes,
+        seeds,
+        probes: who,
+        guesses,
+        entries,
+        left_out,
+        kinds,
+        seconds,
+    };
+    let json = report.json();
+    files::write(&options.output, &report, &json)?;
+    if global.json {
+        return output::print_json(&json);
+    }
+    output::print(&report.text())
+}
+
+/// Options whose values clap cannot judge.
+fn check_options(options: &Compare) -> Outcome {
+    for (name, values) in [("--hiding", &options.hiding), ("--leakages", &options.leakages)] {
+        if let Some(value) = values.iter().find(|v| !(0.0..=1.0).contains(*v)) {
+            let failure = Failure::usage(format!("{name} is {value}: expected 0 to 1"));
+            return Err(match name == "--leakages" && *value > 1.0 && *value <= 100.0 {
+                true => failure.hint(format!("{value} % is {}", value / 100.0)),
+                false => failure,
+            });
+        }
+    }
+    if let Some(column) = &options.data.weight {
+        let message = format!("--weight {column}: other methods know no weights of rows");
+        return Err(Failure::usage(message)
+            .hint(format!("use --drop {column}: rows then count equally for all")));
+    }
+    Ok(())
+}
+
+/// What the probes tell of the raw features.
+fn control(ring: &Ring<'_>, seeds: &[u64], global: &Global) -> Outcome<Scored> {
+    progress::check()?;
+    let _spinner = Spinner::shown("raw features: probing", global.quiet);
+    let raw = Encoded { train: ring.train.to_owned(), test: ring.test.to_owned() };
+    ring.score(&raw, 0.0, seeds, rayon::current_num_threads(), &progress::interrupted)
+}

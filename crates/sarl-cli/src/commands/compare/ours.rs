@@ -1,0 +1,114 @@
+//! Our encoders: one fit of each kind, retuned for each leakage.
+
+use std::time::Instant;
+
+use sarl::{Goal, Model};
+
+use super::entry::{Entry, Guesses, Method, Setting};
+use crate::args::{Approximation, EncoderOptions, Global, KernelName, NumberOrAuto};
+use crate::data::check_options;
+use crate::failure::{Failure, Outcome};
+use crate::memory::Rows;
+use crate::progress::{self, Spinner};
+use crate::ring::{Encoded, Ring};
+
+/// The leakages to ask for, as shares of that of full utility.
+const SHARES: [f64; 5] = [0.0, 0.1, 0.25, 0.5, 1.0];
+/// Leakages nearer to each other than this are one.
+const SAME: f64 = 1e-9;
+
+/// A linear encoder and one with a kernel, and how each is fitted.
+pub fn encoders(given: &EncoderOptions) -> Outcome<[(Method, EncoderOptions); 2]> {
+    let linear = EncoderOptions {
+        kernel: KernelName::Linear,
+        approx: Approximation::default(),
+        ..given.clone()
+    };
+    let kernel = match given.kernel {
+        KernelName::Linear => {
+            EncoderOptions { kernel: KernelName::Rbf, ridge: NumberOrAuto::Auto, ..given.clone() }
+        }
+        _ => given.clone(),
+    };
+    for options in [&linear, &kernel] {
+        check_options(options)?;
+        if options.ridge == NumberOrAuto::Auto && options.folds < 2 {
+            return Err(Failure::usage("--folds is 1: --ridge auto needs held-out losses")
+                .hint("give --folds 2 or more, or both --kernel and a --ridge"));
+        }
+    }
+    Ok([(Method::Linear, linear), (Method::Kernel, kernel)])
+}
+
+/// An encoder of full utility, from which every other trade-off is reached.
+pub struct Fitted {
+    method: Method,
+    model: Model,
+    seconds: f64,
+}
+
+impl Fitted {
+    pub fn new(
+        method: Method,
+        options: &EncoderOptions,
+        rows: &Rows,
+        global: &Global,
+    ) -> Outcome<Self> {
+        progress::check()?;
+        let _spinner = Spinner::shown(format!("{}: fitting", method.title()), global.quiet);
+        let start = Instant::now();
+        let model = rows.fit(options, Goal::Lambda(0.0))?;
+        Ok(Fitted { method, model, seconds: start.elapsed().as_secs_f64() })
+    }
+
+    /// What it is, in a line.
+    pub fn words(&self) -> String {
+        let ridge = match self.model.reduced().ridge() {
+            0.0 => "no ridge".to_owned(),
+            ridge => format!("ridge {ridge:.1e}"),
+        };
+        format!("{}: {}, {ridge}", self.method.title(), self.model.map_name())
+    }
+
+    /// The leakages to ask for; more than full utility needs cannot be asked.
+    fn leakages(&self, given: &[f64]) -> Vec<f64> {
+        let most = self.model.point().leakage;
+        let mut all: Vec<f64> = match given.is_empty() {
+            true => SHARES.iter().map(|share| share * most).collect(),
+            false => given.iter().map(|leakage| leakage.min(most)).collect(),
+        };
+        all.sort_by(f64::total_cmp);
+        all.dedup_by(|next, last| *next - *last < SAME);
+        all
+    }
+
+    /// One for each leakage.
+    pub fn entries(
+        &self,
+        ring: &Ring<'_>,
+        leakages: &[f64],
+        seeds: &[u64],
+        guesses: &Guesses,
+        global: &Global,
+    ) -> Outcome<Vec<Entry>> {
+        let entry = |leakage: f64| {
+            progress::check()?;
+            let setting = Setting::Leakage(leakage);
+            let what = format!("{} at {}: probing", self.method.title(), setting.words());
+            let _spinner = Spinner::shown(what, global.quiet);
+            let start = Instant::now();
+            let encoder = match leakage >= self.model.point().leakage {
+                true => self.model.encoder(),
+                false => self.model.retune(Goal::Leakage(leakage))?.encoder(),
+            };
+            let retune = start.elapsed().as_secs_f64();
+            let z =
+                Encoded { train: encoder.encode(ring.train)?, test: encoder.encode(ring.test)? };
+            let threads = rayon::current_num_threads();
+            let scored = ring.score(&z, self.seconds, seeds, threads, &progress::interrupted)?;
+            let entry = Entry::new(self.method, setting, &[scored], 0, guesses);
+            Ok(Entry { retune: Some(retune), ..entry })
+        };
+        self.leakages(leakages).into_iter().map(entry).collect()
+    }
+}

@@ -1,0 +1,166 @@
+//! What the fair classification experiments found, as tables, figures and words.
+
+use sarl_report::Figure;
+use serde_json::{Value, json};
+
+use super::{ADVERSARY, Kind, Row, TARGET};
+use crate::reproduce::showing::{Showing, at_no_more_cell, balance, panel};
+use crate::reproduce::trial::{Mean, Told, accuracy};
+use crate::reproduce::{Bar, Table, bars, verdict};
+
+fn majority(told: &Told) -> f64 {
+    match told.sensitive.baseline {
+        sarl_eval::Baseline::Class { majority, .. } => majority,
+        sarl_eval::Baseline::Number { .. } => 0.0,
+    }
+}
+
+fn guess(rows: &[Row]) -> f64 {
+    rows.first().map_or(0.0, |r| r.showing.mean(majority).mean)
+}
+
+/// Every encoder of ours, whatever its λ.
+fn ours(rows: &[Row]) -> Vec<&Showing> {
+    let ours = rows.iter().filter(|r| matches!(r.kind, Kind::Ours { .. }));
+    ours.map(|r| &r.showing).collect()
+}
+
+fn rivals(rows: &[Row]) -> impl Iterator<Item = &Showing> {
+    rows.iter().filter(|r| r.kind == Kind::Rival).map(|r| &r.showing)
+}
+
+pub fn table(name: &'static str, title: &str, rows: &[Row]) -> Table {
+    let ours = ours(rows);
+    let cells = rows.iter().map(|row| {
+        let one = &row.showing;
+        let (target, adversary) = (one.target(TARGET), one.adversary(ADVERSARY));
+        let delta = 100.0 * (adversary.mean - one.mean(majority).mean);
+        let settings = one.setting();
+        let mut cells = vec![
+            if settings.is_empty() {
+                one.name.clone()
+            } else {
+                format!("{} ({settings})", one.name)
+            },
+            one.cell(target),
+            one.cell(adversary),
+            if one.told.is_empty() { String::new() } else { format!("{:.1}", delta.abs()) },
+            one.cell(one.mean(|t| accuracy(&t.sensitive, "logistic"))),
+            match one.told.is_empty() {
+                true => String::new(),
+                false => format!("{} ({})", one.worst().percent(), one.worst_probe()),
+            },
+            one.time(),
+            match row.kind {
+                Kind::Rival => at_no_more_cell(one, &ours, TARGET),
+                _ => String::new(),
+            },
+            row.paper.map_or_else(|| "–".to_owned(), |(t, a, _)| format!("{t:.1} / {a:.1}")),
+        ];
+        cells.push(match (row.paper, row.kind) {
+            (Some((t, _, d)), Kind::Ours { .. }) => {
+                verdict(100.0 * target.mean, t, delta.max(0.0), d, 1)
+            }
+            (Some((t, _, _)), Kind::Rival) if !one.told.is_empty() => {
+                format!("target {:+.1}", 100.0 * target.mean - t)
+            }
+            _ => String::new(),
+        });
+        cells
+    });
+    let header = vec![
+        "method",
+        "target %",
+        "adversary % (net-64)",
+        "Δ",
+        "logistic adversary %",
+        "worst case %",
+        "seconds to fit",
+        "ours at no more",
+        "paper",
+        "beside the paper",
+    ];
+    let title = format!("{title} (majority guess {:.1} %)", 100.0 * guess(rows));
+    Table { name, title, header, rows: cells.collect() }
+}
+
+pub fn figures(suffix: &str, title: &str, rows: &[Row]) -> Vec<Figure> {
+    // The bars are the paper's rows, and the rivals that it has not.
+    let shown = rows
+        .iter()
+        .filter(|r| !r.showing.told.is_empty() && (r.paper.is_some() || r.kind == Kind::Rival));
+    let bar = |row: &Row| Bar {
+        name: row.showing.name.clone(),
+        target: row.showing.target(TARGET),
+        adversary: row.showing.adversary(ADVERSARY),
+        worst: row.showing.worst(),
+        paper: row.paper.map(|(target, adversary, _)| (target, adversary)),
+    };
+    let methods = bars(title, &shown.map(bar).collect::<Vec<_>>(), guess(rows));
+    let place = |s: &Showing| (s.worst(), s.target(TARGET));
+    let line = |kernel: bool| -> Vec<(Mean, Mean)> {
+        let mine =
+            rows.iter().filter(|r| matches!(r.kind, Kind::Ours { kernel: k, .. } if k == kernel));
+        mine.map(|r| place(&r.showing)).collect()
+    };
+    let points: Vec<(&str, Vec<(Mean, Mean)>)> = rivals(rows)
+        .filter(|s| !s.told.is_empty())
+        .map(|s| (s.name.as_str(), vec![place(s)]))
+        .collect();
+    let axes = ("worst case: the best of all probes against what is hidden", "target accuracy");
+    let lines = [("Linear-SARL", line(false)), ("Kernel-SARL", line(true))];
+    let trade_off = Figure::new("trade-off", title.to_owned())
+        .caption("Test rows. Ours at three weights of the adversary, each rival at its own; to the left hides more, upwards keeps more.")
+        .panel(panel(axes, &lines, &points, guess(rows)));
+    let name = |name: &str| match suffix {
+        "" => name.to_owned(),
+        suffix => format!("{name}-{suffix}"),
+    };
+    [methods, trade_off].map(|f| Figure { name: name(&f.name), ..f }).into()
+}
+
+pub fn common_words() -> Vec<String> {
+    vec![
+        "Δ is the absolute difference to the majority guess, as in the paper. The last column counts only what lies above that guess: an adversary can fall below it \
+         without having learnt nothing, which is what balanced accuracy (in results.json) is for. “Ours at no more” is the best target accuracy among our rows whose worst case is not above the rival's, \
+         and how much more that is."
+            .to_owned(),
+        "What is guaranteed: on the training rows no linear regression on z tells more of the sensitive attribute than the certificate says; at λ → 1 it tells nothing. \
+         What is not: a network or a tree sees more than the mean of z, such as its spread, and may find some of the attribute. The worst case over all probes is the number to rely on."
+            .to_owned(),
+    ]
+}
+
+pub fn words(form: &str, rows: &[Row]) -> Vec<String> {
+    let mut words = Vec::new();
+    for row in rows.iter().filter(|r| r.is_chosen()) {
+        let (Some((t, _, d)), one) = (row.paper, &row.showing) else { continue };
+        let target = 100.0 * one.target(TARGET).mean;
+        let beyond = |probe: &str| {
+            let beyond = one.mean(|f| accuracy(&f.sensitive, probe) - majority(f));
+            100.0 * beyond.mean.max(0.0)
+        };
+        words.push(format!(
+            "{form}, {} beside the paper, with its kind of adversary: {}; with a logistic adversary: {}.",
+            one.name,
+            verdict(target, t, beyond(ADVERSARY), d, 1),
+            verdict(target, t, beyond("logistic"), d, 1),
+        ));
+    }
+    if rivals(rows).next().is_some() {
+        words.push(format!("{form}. {}", balance(rivals(rows), &ours(rows), TARGET)));
+    }
+    words
+}
+
+pub fn results(rows: &[Row]) -> Vec<Value> {
+    let one = |row: &Row| {
+        let mut value = row.showing.json();
+        value["majority"] = json!(row.showing.mean(majority));
+        value["paper"] = json!(row.paper.map(
+            |(target, adversary, delta)| json!({ "target": target, "adversary": adversary, "delta": delta })
+        ));
+        value
+    };
+    rows.iter().map(one).collect()
+}

@@ -1,0 +1,241 @@
+//! How encoders show in the ring, over seeds or shuffles.
+
+use sarl_report::{Axis, Line, Panel, Points, Rule, Spread, Style};
+use sarl_rivals::Rival;
+use serde_json::{Value, json};
+
+use super::trial::{Mean, Split, Told, accuracy, balanced};
+use crate::failure::Outcome;
+use crate::ring::{Bout, Ending, Probing};
+
+/// A rival at a weight of hiding.
+pub type Entrant = (&'static dyn Rival, f64);
+
+/// What was told of one encoder, for each seed or shuffle.
+#[derive(Default)]
+pub struct Showing {
+    pub name: String,
+    /// The weight of hiding, of a rival that has one.
+    pub weight: Option<f64>,
+    pub told: Vec<Told>,
+    /// Linear leakage on the training rows.
+    pub leakages: Vec<f64>,
+    /// Seconds of each fit.
+    pub seconds: Vec<f64>,
+    pub dim: usize,
+    pub diverged: usize,
+}
+
+impl Showing {
+    pub fn named(name: impl Into<String>) -> Self {
+        Showing { name: name.into(), ..Default::default() }
+    }
+
+    /// Takes in what another has for more seeds or shuffles.
+    pub fn absorb(&mut self, other: Self) {
+        self.told.extend(other.told);
+        self.leakages.extend(other.leakages);
+        self.seconds.extend(other.seconds);
+        self.dim = self.dim.max(other.dim);
+        self.diverged += other.diverged;
+    }
+
+    /// Of each run.
+    pub fn mean(&self, of: impl Fn(&Told) -> f64) -> Mean {
+        Mean::of(&self.told.iter().map(of).collect::<Vec<_>>())
+    }
+
+    /// The target's accuracy: over the runs, or over the probe's seeds of one run.
+    pub fn target(&self, probe: &str) -> Mean {
+        match &self.told[..] {
+            [told] => Mean::over_seeds(&told.target, probe),
+            _ => self.mean(|t| accuracy(&t.target, probe)),
+        }
+    }
+
+    /// The same of what was to be hidden.
+    pub fn adversary(&self, probe: &str) -> Mean {
+        match &self.told[..] {
+            [told] => Mean::over_seeds(&told.sensitive, probe),
+            _ => self.mean(|t| accuracy(&t.sensitive, probe)),
+        }
+    }
+
+    /// The probe that tells most of what was to be hidden, over the runs.
+    pub fn worst(&self) -> Mean {
+        self.adversary(self.worst_probe())
+    }
+
+    pub fn worst_probe(&self) -> &'static str {
+        let probes = self.told.first().map(|t| &t.sensitive.probes[..]).unwrap_or_default();
+        let told = |name: &str| self.adversary(name).mean;
+        let names = probes.iter().map(|t| t.probe);
+        names.max_by(|a, b| told(a).total_cmp(&told(b))).unwrap_or("")
+    }
+
+    /// A cell that says so where no run came to an end.
+    pub fn cell(&self, mean: Mean) -> String {
+        match (self.told.len(), self.diverged) {
+            (0, 0) => "–".to_owned(),
+            (0, _) => "diverged".to_owned(),
+            _ => mean.percent(),
+        }
+    }
+
+    /// Seconds to fit.
+    pub fn time(&self) -> String {
+        match self.seconds.is_empty() {
+            true => String::new(),
+            false => seconds(Mean::of(&self.seconds).mean),
+        }
+    }
+
+    /// The weight, and how many runs diverged.
+    pub fn setting(&self) -> String {
+        let weight = self.weight.map(|w| format!("λ {w}"));
+        let diverged = (self.diverged > 0)
+            .then(|| format!("{} of {} diverged", self.diverged, self.diverged + self.told.len()));
+        weight.into_iter().chain(diverged).collect::<Vec<_>>().join(", ")
+    }
+
+    pub fn json(&self) -> Value {
+        let of = |sensitive: bool| {
+            let finding =
+                |t: &'_ Told| if sensitive { t.sensitive.clone() } else { t.target.clone() };
+            let probes = self.told.first().map(|t| finding(t).probes).unwrap_or_default();
+            let mean = |name: &str| {
+                json!({
+                    "accuracy": self.mean(|t| accuracy(&finding(t), name)),
+                    "balanced_accuracy": self.mean(|t| balanced(&finding(t), name)),
+                })
+            };
+            probes
+                .iter()
+                .map(|t| (t.probe.to_owned(), mean(t.probe)))
+                .collect::<serde_json::Map<_, _>>()
+        };
+        json!({
+            "method": self.name,
+            "weight": self.weight,
+            "runs": self.told.len(),
+            "diverged": self.diverged,
+            "dim": self.dim,
+            "target": of(false),
+            "sensitive": of(true),
+            "worst_case": self.worst(),
+            "linear_leakage": Mean::of(&self.leakages),
+            "fit_seconds": Mean::of(&self.seconds),
+        })
+    }
+}
+
+/// A time with as many digits as it deserves.
+pub fn seconds(time: f64) -> String {
+    match time {
+        t if t < 0.0005 => "< 0.001".to_owned(),
+        t if t < 0.0995 => format!("{t:.3}"),
+        t => format!("{t:.1}"),
+    }
+}
+
+/// Lets rivals fit on the rows to learn from, each with every seed.
+pub fn rivals(
+    split: &Split,
+    entrants: &[Entrant],
+    seeds: &[u64],
+    probes: Probing<'_>,
+    quiet: bool,
+) -> Outcome<Vec<Showing>> {
+    let seeds_of = |rival: &dyn Rival| if rival.is_random() { seeds } else { &seeds[..1] };
+    let bout = |&(rival, hiding): &Entrant| {
+        seeds_of(rival).iter().map(move |&seed| Bout { rival, hiding, seed })
+    };
+    let bouts: Vec<Bout> = entrants.iter().flat_map(bout).collect();
+    let mut endings = split.contest(&bouts, probes, quiet)?.into_iter();
+    let mut all = Vec::new();
+    for &(rival, hiding) in entrants {
+        let mut showing = Showing::named(rival.title());
+        showing.weight = rival.hiding().map(|_| hiding);
+        for ending in endings.by_ref().take(seeds_of(rival).len()) {
+            match ending {
+                Ending::Diverged => showing.diverged += 1,
+                Ending::Scored(scored) => {
+                    showing.leakages.extend(&scored.leakages);
+                    showing.seconds.push(scored.seconds);
+                    showing.dim = scored.dim;
+                    showing.told.push(Told::new(scored.found)?);
+                }
+            }
+        }
+        all.push(showing);
+    }
+    Ok(all)
+}
+
+/// The best target of ours whose worst case is not above this one's, and by how much it is better.
+pub fn at_no_more(theirs: &Showing, ours: &[&Showing], probe: &str) -> Option<(f64, f64)> {
+    let worst = theirs.worst().mean;
+    let fits = ours.iter().filter(|o| !o.told.is_empty() && o.worst().mean <= worst);
+    let best = fits.map(|o| o.target(probe).mean).max_by(f64::total_cmp)?;
+    (!theirs.told.is_empty()).then(|| (best, best - theirs.target(probe).mean))
+}
+
+/// [`at_no_more`] as a cell.
+pub fn at_no_more_cell(theirs: &Showing, ours: &[&Showing], probe: &str) -> String {
+    match at_no_more(theirs, ours, probe) {
+        _ if theirs.told.is_empty() => String::new(),
+        None => "none leaks as little".to_owned(),
+        Some((best, more)) => format!("{:.1} ({:+.1})", 100.0 * best, 100.0 * more),
+    }
+}
+
+/// How often ours is better and how often theirs, at no more than their worst case.
+pub fn balance<'a>(
+    theirs: impl Iterator<Item = &'a Showing>,
+    ours: &[&Showing],
+    probe: &str,
+) -> String {
+    /// Half a point is within the noise of any of these test sets.
+    const EVEN: f64 = 0.005;
+    let (mut better, mut even, mut worse) = (Vec::new(), Vec::new(), Vec::new());
+    for one in theirs.filter(|t| !t.told.is_empty()) {
+        match at_no_more(one, ours, probe) {
+            Some((_, more)) if more > EVEN => better.push(one.name.clone()),
+            Some((_, more)) if more >= -EVEN => even.push(one.name.clone()),
+            _ => worse.push(one.name.clone()),
+        }
+    }
+    let list = |names: Vec<String>| match names.is_empty() {
+        true => "none".to_owned(),
+        false => names.join(", "),
+    };
+    format!(
+        "Against a worst case that is no higher, ours keeps at least half a point more of the target than {}; within half a point: {}; the rival keeps more, or leaks less than any of ours: {}.",
+        list(better),
+        list(even),
+        list(worse)
+    )
+}
+
+/// Ours as lines and rivals as points, by the adversary's accuracy (across) and the target's (up).
+pub fn panel(
+    axes: (&str, &str),
+    lines: &[(&str, Vec<(Mean, Mean)>)],
+    points: &[(&str, Vec<(Mean, Mean)>)],
+    guess: f64,
+) -> Panel {
+    let mut panel = Panel::new("", Axis::new(axes.0).percent(), Axis::new(axes.1).percent());
+    let places = |of: &[(Mean, Mean)]| of.iter().map(|(x, y)| (x.mean, y.mean)).collect::<Vec<_>>();
+    for (n, (name, of)) in lines.iter().enumerate() {
+        let spread =
+            |(x, y): &(Mean, Mean)| Spread { x: x.mean, low: y.mean - y.sd, high: y.mean + y.sd };
+        let band = super::rising(of.iter().map(spread));
+        panel = panel.mark(Line::new(*name, places(of)).style(Style::nth(n)).band(band));
+    }
+    for (n, (name, of)) in points.iter().enumerate().filter(|(_, p)| !p.1.is_empty()) {
+        let style = Style::nth(lines.len() + n);
+        let shape = style.marker.unwrap_or(sarl_report::Shape::Circle);
+        panel = panel.mark(Points::new(*name, places(of)).look(style.colour, shape).size(5.0));
+    }
+    panel.mark(Rule::vertical("guessing", guess))
+}

@@ -1,0 +1,236 @@
+//! `sarl compare`: who is compared, what is written, and what it refuses.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stderr, reason = "these are tests")]
+
+mod common;
+
+use common::{Folder, all_fail, people};
+use serde_json::{Value, json};
+
+/// Fast and deterministic.
+const QUICK: &str = "--probes linear,rbf --seeds 2 --landmarks 30";
+const LABELS: &str = "-t income -s sex --drop id,weight,score";
+
+fn folder() -> Folder {
+    let folder = Folder::new();
+    folder.write("people.csv", people::csv(600));
+    folder
+}
+
+fn compare(folder: &Folder, line: &str) -> Value {
+    folder.sarl(&format!("compare people.csv {line} {QUICK} --json")).succeeded().json()
+}
+
+fn entries(results: &Value) -> &[Value] {
+    results["entries"].as_array().unwrap()
+}
+
+fn of<'a>(results: &'a Value, method: &str) -> Vec<&'a Value> {
+    entries(results).iter().filter(|e| e["method"] == method).collect()
+}
+
+fn number(value: &Value) -> f64 {
+    value.as_f64().unwrap_or_else(|| panic!("{value} is not a number"))
+}
+
+/// Times are not the same twice.
+fn strike(value: &mut Value) {
+    match value {
+        Value::Object(all) => {
+            all.retain(|name, _| !name.ends_with("seconds"));
+            all.values_mut().for_each(strike);
+        }
+        Value::Array(all) => all.iter_mut().for_each(strike),
+        _ => {}
+    }
+}
+
+#[test]
+fn ours_the_others_and_the_control() {
+    let folder = folder();
+    let line = format!("{LABELS} --rivals leace,inlp,ssgd --hiding 0.5,1");
+    let results = compare(&folder, &line);
+    assert_eq!((&results["n_train"], &results["n_test"]), (&json!(420), &json!(180)));
+    assert_eq!(results["probes"], json!(["linear", "rbf"]));
+    assert_eq!(results["seeds"], json!([0, 1]));
+    for (method, count) in
+        [("raw", 1), ("linear-sarl", 5), ("kernel-sarl", 5), ("leace", 1), ("inlp", 2), ("ssgd", 2)]
+    {
+        assert_eq!(of(&results, method).len(), count, "{method}");
+    }
+    assert_eq!(entries(&results).len(), 16);
+    // The control: the probes do learn from the raw features, and less from what hides.
+    let [raw, linear] = ["raw", "linear-sarl"].map(|m| of(&results, m)[0]);
+    assert!(number(&raw["worst"]["mean"]) > number(&linear["worst"]["mean"]) + 0.1);
+    assert!(number(&linear["linear_leakage"]) < 1e-9);
+    leakages_are_as_asked(&results);
+    for rival in entries(&results).iter().filter(|e| e["method"] != "raw" && e["ours"] == false) {
+        best_of_ours(&results, rival);
+        assert_eq!(rival["runs"], 2);
+    }
+    let weights: Vec<&Value> = of(&results, "inlp").iter().map(|e| &e["setting"]).collect();
+    assert_eq!(weights, [&json!({ "weight": 0.5 }), &json!({ "weight": 1.0 })]);
+    assert_eq!(of(&results, "leace")[0]["setting"], json!({}));
+
+    let text = folder.sarl(&format!("compare people.csv {line} {QUICK}")).succeeded().stdout;
+    for part in ["Raw features", "Kernel-SARL", "LEACE", "weight 0.5", "Guessing", "Guaranteed"] {
+        assert!(text.contains(part), "{part}\n{text}");
+    }
+}
+
+/// The guarantee, for one sensitive column and for several.
+fn leakages_are_as_asked(results: &Value) {
+    let ours = entries(results).iter().filter(|e| e["ours"] == true);
+    for ours in ours {
+        let asked = number(&ours["setting"]["leakage"]);
+        assert!((number(&ours["linear_leakage"]) - asked).abs() < 1e-6, "{ours}");
+        assert_eq!(ours["ours_at_no_more"], Value::Null);
+    }
+}
+
+/// What is said of our best at no more leakage is so.
+fn best_of_ours(results: &Value, rival: &Value) {
+    let worst = number(&rival["worst"]["mean"]);
+    let ours = entries(results).iter().filter(|e| e["ours"] == true);
+    let no_more = ours.filter(|e| number(&e["worst"]["mean"]) <= worst + 1e-12);
+    let best = no_more.map(|e| number(&e["target"]["mean"])).max_by(f64::total_cmp);
+    match best {
+        None => assert_eq!(rival["ours_at_no_more"], Value::Null),
+        Some(best) => {
+            let said = &rival["ours_at_no_more"];
+            assert_eq!(number(&said["target"]), best);
+            let difference = best - number(&rival["target"]["mean"]);
+            assert!((number(&said["difference"]) - difference).abs() < 1e-12);
+        }
+    }
+}
+
+#[test]
+fn the_same_again_and_in_the_files() {
+    let folder = folder();
+    let line = format!("{LABELS} --rivals ml-arl,leace --leakages 0,0.05,0.9 --seed 3");
+    let mut first = compare(&folder, &format!("{line} -o one"));
+    let mut written: Value = serde_json::from_str(&folder.text("one/results.json")).unwrap();
+    assert_eq!(first, written);
+    strike(&mut first);
+    strike(&mut written);
+    let mut again = compare(&folder, &format!("{line} -o two --threads 1"));
+    strike(&mut again);
+    assert_eq!(first, again);
+    // More than full utility leaks cannot be asked for.
+    let asked = |e: &Value| number(&e["setting"]["leakage"]);
+    let leakages: Vec<f64> = of(&first, "linear-sarl").into_iter().map(asked).collect();
+    assert_eq!(leakages[..2], [0.0, 0.05]);
+    assert!(leakages.len() == 3 && leakages[2] < 0.9, "{leakages:?}");
+
+    for name in first["files"].as_array().unwrap() {
+        assert!(folder.path("one").join(name.as_str().unwrap()).is_file(), "{name}");
+    }
+    let svg = folder.text("one/trade-off.svg");
+    assert!(svg.starts_with("<svg") && svg.contains("ML-ARL") && svg.contains("guessing"));
+    assert_eq!(&folder.read("one/trade-off.png")[1..4], b"PNG");
+    assert_eq!(folder.text("one/trade-off.csv"), folder.text("two/trade-off.csv"));
+    let table = folder.text("one/compare.csv");
+    assert!(table.starts_with("method,leakage,weight,dim,target,"));
+    assert_eq!(table.lines().count(), 1 + entries(&first).len());
+}
+
+#[test]
+fn erasure_has_no_target_to_probe() {
+    let folder = folder();
+    let line = "-t :features -s sex --features age,hours,work";
+    let results = compare(&folder, &format!("{line} --rivals all"));
+    assert!(entries(&results).iter().all(|e| e["target"].is_null()));
+    assert_eq!(results["guess"]["target"], Value::Null);
+    let left_out: Vec<&str> = results["left_out"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|l| l["rival"].as_str().unwrap())
+        .collect();
+    assert_eq!(left_out, ["ssgd", "lfr", "vfae", "ml-arl", "maxent-arl"]);
+    assert_eq!(results["left_out"][0]["reason"], "needs a target to keep");
+    assert_eq!((of(&results, "leace").len(), of(&results, "vae").len()), (1, 1));
+    assert!(folder.path("sarl-compare/trade-off.svg").is_file());
+    let line = format!("compare people.csv {line} {QUICK} --rivals none");
+    let text = folder.sarl(&line).succeeded().stdout;
+    assert!(text.contains("no target to probe") && !text.contains("ours at no more"), "{text}");
+}
+
+#[test]
+fn numbers_and_several_columns() {
+    let folder = folder();
+    let line = "-t score,income -s sex,age:number --drop id,weight --rivals leace";
+    let results = compare(&folder, line);
+    leakages_are_as_asked(&results);
+    let raw = of(&results, "raw")[0];
+    assert!(number(&raw["target"]["mean"]) < 1.0);
+    assert!(["sex", "age"].contains(&raw["worst"]["attribute"].as_str().unwrap()));
+    assert_eq!(results["guess"]["target"], 0.0, "the mean explains nothing");
+    assert_eq!(results["guess"]["sensitive"]["age"], 0.0);
+    let text = folder.sarl(&format!("compare people.csv {line} {QUICK}")).succeeded().stdout;
+    assert!(text.contains("score, R² %") && text.contains("worst case %"), "{text}");
+}
+
+#[test]
+fn other_rows_can_be_the_test() {
+    let folder = folder();
+    folder.write("test.csv", people::csv(200));
+    let results = compare(&folder, &format!("--test test.csv {LABELS} --rivals none --leakages 0"));
+    assert_eq!((&results["n_train"], &results["n_test"]), (&json!(600), &json!(200)));
+    assert_eq!(results["test"], json!(["test.csv"]));
+    assert_eq!(entries(&results).len(), 3);
+}
+
+#[test]
+fn what_cannot_be_asked() {
+    let folder = folder();
+    folder.write("taken", "");
+    let with = |more: &str| format!("compare people.csv {LABELS} {more}");
+    all_fail(
+        &folder,
+        "compare_usage",
+        2,
+        &[
+            with("--rivals leace,oracle"),
+            with("--rivals none,leace"),
+            with("--hiding 2"),
+            with("--hiding much"),
+            with("--leakages 5"),
+            with("--probes oracle"),
+            with("--test-share 1"),
+            with("--test people.csv"),
+            with("--weight age"),
+            with("--folds 1"),
+            with("--kernel polynomial --approx random-features"),
+            "compare people.csv -t income -s score:number --drop id,weight --rivals vfae".into(),
+            "compare people.csv -t :features -s sex --drop id,weight,score --rivals leace,lfr"
+                .into(),
+            "compare people.csv -s sex".into(),
+        ],
+    );
+    all_fail(&folder, "compare_data", 3, &["compare nowhere.csv -t income -s sex"]);
+    all_fail(
+        &folder,
+        "compare_machine",
+        4,
+        &[with("-o taken"), with("-o taken/below"), with("-o people.csv")],
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_leaves_nothing() {
+    let folder = folder();
+    let before = folder.names();
+    let line = format!("compare people.csv {LABELS} --seeds 20");
+    for moment in [300, 900, 2000] {
+        let child = folder.command(&line).spawn().unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(moment));
+        let kill = format!("kill -INT {}", child.id());
+        std::process::Command::new("sh").args(["-c", &kill]).output().unwrap();
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(130), "after {moment} ms");
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "error: interrupted\n");
+        assert_eq!(folder.names(), before);
+    }
+}
