@@ -34,17 +34,16 @@ use burn::grad_clipping::GradientClippingConfig;
 use burn::module::Module;
 use burn::nn::{BatchNorm, BatchNormConfig};
 use burn::optim::{AdamWConfig, GradientsParams, ModuleOptimizer};
-use burn::tensor::{Device, Tensor, TensorData};
-use faer::{Mat, MatRef};
+use burn::tensor::{Device, Tensor};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use sarl_eval::Labels;
-use sarl_eval::layers::{Layers, SCORED, floats};
+use sarl_eval::layers::{Layers, floats};
 
 use crate::error::{Error, Result};
 use crate::heads::Heads;
-use crate::rival::{Data, Encode, Fitting, Rival, check, check_width};
-use crate::train::{Learner, Plan, train};
+use crate::rival::{Data, Encode, Fitting, Rival, check};
+use crate::train::{Frozen, Learner, Plan, mean_over, pick, train};
 
 /// The players and their losses.
 #[derive(Clone, Copy, PartialEq)]
@@ -212,7 +211,9 @@ impl Rival for Adversarial {
             device,
         };
         train(self.title, &mut contest, data.x.nrows(), &plan, how, &mut rng)?;
-        Ok(Box::new(Trained { name: self.title, player: contest.best, width, dim }))
+        let player = contest.best;
+        let encode = move |x| player.encode(x);
+        Ok(Box::new(Frozen { rival: self.title, width, dim, encode }))
     }
 }
 
@@ -247,9 +248,7 @@ struct Contest {
 
 impl Contest {
     fn rows(&self, rows: &[usize], device: &Device) -> Tensor<2> {
-        let x: Vec<f32> =
-            rows.iter().flat_map(|&i| &self.x[i * self.width..][..self.width]).copied().collect();
-        Tensor::from_data(TensorData::new(x, [rows.len(), self.width]), device)
+        pick(&self.x, self.width, rows, device)
     }
 
     /// What a player loses who tells these attributes.
@@ -299,36 +298,14 @@ impl Learner for Contest {
     fn judge(&self, rows: &[usize]) -> f64 {
         let device = Device::flex();
         let (player, adversary) = (self.player.valid(), self.adversary.valid());
-        let sum = rows.chunks(SCORED).map(|rows| {
+        mean_over(rows, |rows| {
             let z = player.encode(self.rows(rows, &device));
             let told = (player.predictor.forward(z.clone()), adversary.forward(z));
-            let mean = self.objective((&told.0, &told.1), rows, &device);
-            f64::from(mean.into_scalar::<f32>()) * rows.len() as f64
-        });
-        sum.sum::<f64>() / rows.len() as f64
+            self.objective((&told.0, &told.1), rows, &device)
+        })
     }
 
     fn keep(&mut self) {
         self.best = self.player.valid();
-    }
-}
-
-/// The encoder of the best epoch.
-struct Trained {
-    name: &'static str,
-    player: Player,
-    width: usize,
-    dim: usize,
-}
-
-impl Encode for Trained {
-    fn dim(&self) -> usize {
-        self.dim
-    }
-
-    fn encode(&self, x: MatRef<'_, f64>) -> Result<Mat<f64>> {
-        check_width(x, self.width)?;
-        let device = Device::flex();
-        crate::train::by_blocks(self.name, x, self.dim, |x| self.player.encode(x), &device)
     }
 }

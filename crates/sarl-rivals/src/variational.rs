@@ -44,17 +44,16 @@ mod normal;
 use burn::grad_clipping::GradientClippingConfig;
 use burn::module::{Module, Param};
 use burn::optim::{AdamWConfig, GradientsParams, ModuleOptimizer};
-use burn::tensor::{Device, Tensor, TensorData};
-use faer::{Mat, MatRef};
+use burn::tensor::{Device, Tensor};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use sarl_eval::Labels;
-use sarl_eval::layers::{Layers, SCORED, floats};
+use sarl_eval::layers::{Layers, floats};
 
 use crate::error::{Error, Result};
 use crate::heads::Heads;
-use crate::rival::{Data, Encode, Fitting, Rival, check, check_width};
-use crate::train::{Learner, Plan, by_blocks, train};
+use crate::rival::{Data, Encode, Fitting, Rival, check};
+use crate::train::{Frozen, Learner, Plan, mean_over, pick, train};
 use columns::Columns;
 use groups::Groups;
 use normal::Normal;
@@ -203,7 +202,9 @@ impl Rival for Variational {
             device,
         };
         train(self.title, &mut learning, rows, &plan(rows), how, &mut rng)?;
-        Ok(Box::new(Trained { name: self.title, encoder: learning.best.encoder, width, dim }))
+        let encoder = learning.best.encoder;
+        let encode = move |x| Normal::new(encoder.forward(x), dim).mean;
+        Ok(Box::new(Frozen { rival: self.title, width, dim, encode }))
     }
 }
 
@@ -248,12 +249,6 @@ struct Learning {
     noise: ChaCha8Rng,
     seed: u64,
     device: Device,
-}
-
-/// These rows of a table of this width.
-fn pick(values: &[f32], width: usize, rows: &[usize], device: &Device) -> Tensor<2> {
-    let x: Vec<f32> = rows.iter().flat_map(|&i| &values[i * width..][..width]).copied().collect();
-    Tensor::from_data(TensorData::new(x, [rows.len(), width]), device)
 }
 
 impl Learning {
@@ -310,34 +305,10 @@ impl Learner for Learning {
         let (device, net) = (Device::flex(), self.net.valid());
         // The same noise in every epoch.
         let mut noise = stream(self.seed, 2);
-        let sum = rows.chunks(SCORED).map(|rows| {
-            let mean = self.objective(&net, rows, &mut noise, &device);
-            f64::from(mean.into_scalar::<f32>()) * rows.len() as f64
-        });
-        sum.sum::<f64>() / rows.len() as f64
+        mean_over(rows, |rows| self.objective(&net, rows, &mut noise, &device))
     }
 
     fn keep(&mut self) {
         self.best = self.net.valid();
-    }
-}
-
-/// The encoder of the best epoch.
-struct Trained {
-    name: &'static str,
-    encoder: Layers,
-    width: usize,
-    dim: usize,
-}
-
-impl Encode for Trained {
-    fn dim(&self) -> usize {
-        self.dim
-    }
-
-    fn encode(&self, x: MatRef<'_, f64>) -> Result<Mat<f64>> {
-        check_width(x, self.width)?;
-        let mean = |x| Normal::new(self.encoder.forward(x), self.dim).mean;
-        by_blocks(self.name, x, self.dim, mean, &Device::flex())
     }
 }

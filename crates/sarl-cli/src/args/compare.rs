@@ -20,7 +20,7 @@ pub struct Compare {
     /// Weights of hiding to try with each of them, 0 to 1 [default: its own]
     #[arg(long, value_name = "W,…", value_delimiter = ',')]
     pub hiding: Vec<f64>,
-    /// Leakages to ask of our encoders, 0 to 1 [default: 0, 0.1, 0.25, 0.5 and all of what full utility leaks]
+    /// Leakages to ask of our encoders, 0 to 1 [default: seven from none to all of what full utility leaks]
     #[arg(long, value_name = "L,…", value_delimiter = ',')]
     pub leakages: Vec<f64>,
     /// Where to write the table, the figure and results.json

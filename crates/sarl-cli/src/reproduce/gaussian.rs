@@ -22,7 +22,7 @@ const TEST: usize = 1000;
 /// Steps of λ from 0 to 1.
 const STEPS: usize = 20;
 /// Leakages at which the encoders are compared.
-pub const LEAKAGES: [f64; 4] = [0.0, 0.01, 0.05, 0.1];
+const LEAKAGES: [f64; 4] = [0.0, 0.01, 0.05, 0.1];
 const PROTOCOL: &str = "4000 rows to learn from and 1000 to be tested on: the authors' own sample where it is found, and a \
     sample drawn anew for each seed, over which mean and spread are taken. The linear encoder has no ridge; the kernel encoder has \
     a Gaussian kernel of median width on landmarks, with the ridge that does best on held-out rows. As in the paper, encoders are \

@@ -5,7 +5,7 @@ use std::time::Instant;
 use sarl::Goal;
 use serde_json::{Value, json};
 
-use super::gaussian::{LEAKAGES, kinds};
+use super::gaussian::kinds;
 use super::showing::{Entrant, Showing, at_no_more_cell, balance, rivals};
 use super::trial::{Mean, Split, everyone};
 use super::{Effort, Table};
@@ -16,6 +16,9 @@ const NAMES: [&str; 3] = ["ssgd", "ml-arl", "maxent-arl"];
 /// Weights of hiding.
 const QUICK: [f64; 4] = [0.2, 0.5, 0.8, 0.95];
 const FULL: [f64; 9] = [0.0, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.95];
+/// Leakages of ours, as shares of that of full utility; close enough to each other that a point of
+/// ours lies near every one of theirs.
+const SHARES: [f64; 11] = [0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.75, 0.9, 1.0];
 /// The classifier of the paper.
 const PROBE: &str = "logistic";
 
@@ -119,7 +122,7 @@ fn add(all: &mut Vec<Showing>, more: Vec<Showing>) {
     all.iter_mut().zip(more).for_each(|(one, more)| one.absorb(more));
 }
 
-/// Ours at the leakages of the other table.
+/// Ours at its leakages.
 fn ours(split: &Split, seed: u64, effort: &Effort<'_>) -> Outcome<Vec<Showing>> {
     let _step = effort.step("gaussian: ours beside the rivals")?;
     let mut all = Vec::new();
@@ -127,11 +130,13 @@ fn ours(split: &Split, seed: u64, effort: &Effort<'_>) -> Outcome<Vec<Showing>> 
         let start = Instant::now();
         let model = split.fit(&options, Goal::Lambda(0.0))?;
         let mut seconds = start.elapsed().as_secs_f64();
-        for leakage in LEAKAGES {
+        let most = model.point().leakage;
+        for share in SHARES {
             let start = Instant::now();
-            let model = model.retune(Goal::Leakage(leakage))?;
+            let goal = if share < 1.0 { Goal::Leakage(share * most) } else { Goal::Lambda(0.0) };
+            let model = model.retune(goal)?;
             seconds += start.elapsed().as_secs_f64();
-            let name = format!("{name}, leakage {}", output::percent(leakage));
+            let name = format!("{name}, leakage {}", output::percent(share * most));
             let z = split.encode(&model)?;
             all.push(split.show(name, &z, everyone(), &[seed], Some(seconds))?);
             seconds = 0.0;

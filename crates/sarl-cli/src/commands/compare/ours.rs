@@ -13,7 +13,7 @@ use crate::progress::{self, Spinner};
 use crate::ring::{Encoded, Ring};
 
 /// The leakages to ask for, as shares of that of full utility.
-const SHARES: [f64; 5] = [0.0, 0.1, 0.25, 0.5, 1.0];
+const SHARES: [f64; 7] = [0.0, 0.05, 0.15, 0.3, 0.5, 0.75, 1.0];
 /// Leakages nearer to each other than this are one.
 const SAME: f64 = 1e-9;
 

@@ -115,7 +115,7 @@ fn rows(effort: &Effort<'_>, published: &Published) -> Vec<Row> {
         one.showing.weight = rival.hiding().map(|_| hiding);
         rows.push(one);
     }
-    for weight in [None, Some(0.5), Some(1.0)] {
+    for weight in [None, Some(0.3), Some(0.6), Some(1.0)] {
         for (kernel, name) in [(false, "Linear-SARL"), (true, "Kernel-SARL")] {
             let lambda = weight.unwrap_or(chosen(kernel));
             let paper = published.ours.filter(|_| weight.is_none());

@@ -110,7 +110,7 @@ pub fn figures(suffix: &str, title: &str, rows: &[Row]) -> Vec<Figure> {
     let axes = ("worst case: the best of all probes against what is hidden", "target accuracy");
     let lines = [("Linear-SARL", line(false)), ("Kernel-SARL", line(true))];
     let trade_off = Figure::new("trade-off", title.to_owned())
-        .caption("Test rows. Ours at three weights of the adversary, each rival at its own; to the left hides more, upwards keeps more.")
+        .caption("Test rows. Ours at four weights of the adversary, each rival at its own; to the left hides more, upwards keeps more.")
         .panel(panel(axes, &lines, &points, guess(rows)));
     let name = |name: &str| match suffix {
         "" => name.to_owned(),
