@@ -18,7 +18,7 @@ use crate::ring::Probing;
 
 const PROTOCOL: &str = "Features of 64 dimensions of a ResNet-110 (50,000 training and 10,000 test pictures), unit variance over the training rows; the coarse class (20) is kept and the fine class (100) hidden. \
     Linear-SARL is linear; Kernel-SARL has a polynomial kernel of degree five as in the paper, on 1000 landmarks; neither has a ridge. Both are asked for the same leakages, from none to all that full utility needs, \
-    and their fits serve every one of them. On the frozen z, target and adversary are networks of two layers with 64 units, as in the paper, several seeds, and at one leakage every probe.";
+    and their fits serve every one of them. On the frozen z, target and adversary are networks of two layers with 64 units, as in the paper, several seeds, and at one leakage every probe. Rivals have the same features and several weights of hiding.";
 
 /// Leakages to the linear adversary, as shares of that of the linear encoder of full utility.
 const SHARES: [f64; 8] = [0.05, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 1.0];

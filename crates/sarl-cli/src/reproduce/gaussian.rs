@@ -26,7 +26,8 @@ const LEAKAGES: [f64; 4] = [0.0, 0.01, 0.05, 0.1];
 const PROTOCOL: &str = "4000 rows to learn from and 1000 to be tested on: the authors' own sample where it is found, and a \
     sample drawn anew for each seed, over which mean and spread are taken. The linear encoder has no ridge; the kernel encoder has \
     a Gaussian kernel of median width on landmarks, with the ridge that does best on held-out rows. As in the paper, encoders are \
-    frozen and logistic regression is trained on z for the target (shape) and the adversary (colour); the audit adds every other probe.";
+    frozen and logistic regression is trained on z for the target (shape) and the adversary (colour); the audit adds every other probe. \
+    Rivals are fitted on the drawn samples, with columns of unit variance, at several weights of hiding.";
 
 /// The two encoders of the paper.
 pub fn kinds() -> [(&'static str, EncoderOptions); 2] {
