@@ -15,18 +15,18 @@
 //! In every step the encoder moves against the present adversary and the adversary against the
 //! encoding before that move. λ is the weight of hiding.
 //!
-//! What the papers state is kept: the losses, Adam, learning rates that fall along a cosine,
-//! normalised batches before z, logistic regression on z, an adversary of two layers with 64 units,
-//! and for faces a linear encoder of 100 dimensions. Chosen here, because the papers differ between
-//! data sets or are silent, and because it hides or keeps more:
+//! Kept from the papers, or from the code that the authors of MaxEnt-ARL published: the losses and
+//! their weights, encoder and adversary stepping in turn, learning rates that fall along a cosine,
+//! normalised batches, logistic regression on z, and for faces one layer onto 100 dimensions. Chosen
+//! here, because the networks there differ from data set to data set:
 //!
+//! - An adversary of two layers with 64 units: what our paper tests every encoder with.
 //! - One hidden layer of 64 units in the encoder and as many dimensions of z as the target needs: one
 //!   less than it has classes. More dimensions keep no more, and nothing makes the game empty them.
 //! - With fewer than ten rows for each feature the encoder is linear, with 100 dimensions, strong
 //!   decay and all rows in each step.
 //! - The adversary takes two steps for each of the encoder (ten on few rows), ten times as long:
-//!   where it lags behind, the encoder learns to fool it, and what it hides becomes *easier* to see
-//!   for anyone else.
+//!   where it lags behind, the encoder learns to fool it and nobody else.
 //! - 256 rows a step, gradients clipped to norm 1, and the encoder of the epoch that does best on a
 //!   tenth of the rows, in the second half of the training, when the game has settled.
 

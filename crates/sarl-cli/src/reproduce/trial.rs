@@ -106,7 +106,7 @@ impl Split {
 
     /// What these probes tell of target and sensitive attribute.
     pub fn probe(&self, z: &Encoded, who: Probing<'_>, seeds: &[u64]) -> Outcome<Told> {
-        Ok(self.scored(z, who, seeds, 0.0)?.0)
+        Ok(self.scored(z, who, seeds)?.0)
     }
 
     /// The same, with what else is known of an encoder that took so long to fit.
@@ -118,7 +118,7 @@ impl Split {
         seeds: &[u64],
         seconds: Option<f64>,
     ) -> Outcome<Showing> {
-        let (told, leakages) = self.scored(z, who, seeds, seconds.unwrap_or(0.0))?;
+        let (told, leakages) = self.scored(z, who, seeds)?;
         Ok(Showing {
             told: vec![told],
             leakages,
@@ -128,17 +128,11 @@ impl Split {
         })
     }
 
-    fn scored(
-        &self,
-        z: &Encoded,
-        who: Probing<'_>,
-        seeds: &[u64],
-        seconds: f64,
-    ) -> Outcome<(Told, Vec<f64>)> {
+    fn scored(&self, z: &Encoded, who: Probing<'_>, seeds: &[u64]) -> Outcome<(Told, Vec<f64>)> {
         let threads = rayon::current_num_threads();
         let attributes = self.attributes();
         let ring = self.ring(&attributes, who);
-        let scored = ring.score(z, seconds, seeds, threads, &progress::interrupted)?;
+        let scored = ring.score(z, 0.0, seeds, threads, &progress::interrupted)?;
         Ok((Told::new(scored.found)?, scored.leakages))
     }
 }
