@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use sarl::Model;
 use sarl_data::{BlockOptions, LabelValues, Schema, Source, Unseen};
-use sarl_eval::{Attribute, Baseline, Labels, Probe, probes};
+use sarl_eval::{Asked, Attributes, Labels, Probe, probes};
 
 use crate::args::{Global, ProbeOptions, UnseenPolicy};
 use crate::failure::{Exit, Failure, Outcome};
@@ -147,51 +147,23 @@ impl Sides {
     }
 }
 
-/// A label of the schema with its values.
-pub struct Asked {
-    pub name: String,
-    pub classes: Vec<String>,
-    pub train: Labels,
-    pub test: Labels,
-}
-
-/// What is to be told: targets first.
-pub struct Attributes {
-    pub all: Vec<Asked>,
-    pub targets: usize,
-}
-
-impl Attributes {
-    pub fn new(schema: &Schema, sides: &Sides) -> Self {
-        let labels = |labels: &[sarl_data::Label], of: fn(&Rows) -> &[Labels]| {
-            let values = of(&sides.train).iter().zip(of(&sides.test));
-            let asked = labels.iter().zip(values).map(|(label, (train, test))| Asked {
-                name: label.name.clone(),
-                classes: match &label.values {
-                    LabelValues::Class { values, .. } => values.clone(),
-                    LabelValues::Number { .. } => Vec::new(),
-                },
-                train: train.clone(),
-                test: test.clone(),
-            });
-            asked.collect::<Vec<_>>()
-        };
-        let mut all = labels(schema.targets(), |rows| &rows.targets);
-        let targets = all.len();
-        all.extend(labels(schema.sensitives(), |rows| &rows.sensitives));
-        Attributes { all, targets }
-    }
-
-    pub fn asked(&self) -> Vec<Attribute<'_>> {
-        let all = self.all.iter();
-        all.map(|a| Attribute { name: &a.name, train: &a.train, test: &a.test }).collect()
-    }
-}
-
-/// What can be told of an attribute without looking.
-pub fn blind(baseline: &Baseline) -> f64 {
-    match *baseline {
-        Baseline::Class { guess, majority, .. } => guess.max(majority),
-        Baseline::Number { .. } => 0.0,
-    }
+/// The labels of a schema with their values, targets first.
+pub fn attributes(schema: &Schema, sides: &Sides) -> Attributes {
+    let labels = |labels: &[sarl_data::Label], of: fn(&Rows) -> &[Labels]| {
+        let values = of(&sides.train).iter().zip(of(&sides.test));
+        let asked = labels.iter().zip(values).map(|(label, (train, test))| Asked {
+            name: label.name.clone(),
+            classes: match &label.values {
+                LabelValues::Class { values, .. } => values.clone(),
+                LabelValues::Number { .. } => Vec::new(),
+            },
+            train: train.clone(),
+            test: test.clone(),
+        });
+        asked.collect::<Vec<_>>()
+    };
+    let mut all = labels(schema.targets(), |rows| &rows.targets);
+    let targets = all.len();
+    all.extend(labels(schema.sensitives(), |rows| &rows.sensitives));
+    Attributes { all, targets }
 }

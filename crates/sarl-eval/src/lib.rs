@@ -39,6 +39,7 @@ pub mod layers;
 pub mod metrics;
 mod moments;
 pub mod probes;
+mod side;
 mod task;
 mod threads;
 
@@ -46,5 +47,6 @@ pub use audit::{Attribute, Baseline, Finding, Options, Score, Told, Trial, View,
 pub use error::{Error, Result};
 pub use fairness::Fairness;
 pub use moments::{Labelled, explained, moments};
+pub use side::{Asked, Attributes, Side, blind};
 pub use task::{Labels, Prediction, Probe, Task};
 pub use threads::on_threads;

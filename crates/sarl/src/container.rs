@@ -134,6 +134,11 @@ impl<'a> Reader<'a> {
         Ok((Reader { kind, tensors }, description))
     }
 
+    /// Whether there is a tensor of this name.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.tensors.tensor(name).is_ok()
+    }
+
     pub(crate) fn problem(&self, problem: impl Into<String>) -> Error {
         Error::File { kind: self.kind, problem: problem.into() }
     }

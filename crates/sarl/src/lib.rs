@@ -59,9 +59,12 @@ pub mod moments;
 pub mod spectral;
 pub mod tolerance;
 
-pub use encoder::{Encoder, Model};
+pub use encoder::{Encoder, Erasure, Model};
 pub use error::{Error, Place, Result};
-pub use features::{Choice, Family, FeatureMap, Kernel, LandmarkOptions, Reservoir, median_gamma};
+pub use features::{
+    Choice, Family, FeatureMap, Kernel, LandmarkOptions, Map, Reservoir, median_gamma,
+    median_gamma_weighted,
+};
 pub use front::{
     Bounds, Candidate, Certificate, Criterion, Front, Goal, HeldOut, HeldOutLosses, MapChoice,
     Method, Point, Solution, best_ridge, choose_map, choose_ridge, mean_variance,

@@ -225,9 +225,9 @@ fn read_reduced(
         }
     };
     let (p, q) = (problem.target.cross.ncols(), problem.sensitive.cross.ncols());
-    // A map that is not linear knows its inputs only if they were the target.
+    // A map that is not linear knows its inputs only if they were the target, or kept beside it.
     let keeps = description.labels.iter().any(|l| l.kind == LabelKind::Features);
-    let knows = keeps || matches!(columns, Columns::Linear { .. });
+    let knows = keeps || matches!(columns, Columns::Linear { .. }) || reader.has("inputs.cross");
     let inputs = match knows {
         false => None,
         true => {

@@ -30,9 +30,11 @@
 //! # Ok::<(), sarl::Error>(())
 //! ```
 
+mod erasure;
 mod file;
 mod model;
 #[cfg(test)]
 mod tests;
 
+pub use erasure::Erasure;
 pub use model::{Encoder, Model};

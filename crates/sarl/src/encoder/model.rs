@@ -15,7 +15,7 @@ use faer::{Mat, MatRef};
 use rayon::prelude::*;
 
 use crate::error::Place;
-use crate::features::{Columns, FeatureMap};
+use crate::features::{Columns, FeatureMap, Map};
 use crate::front::{Certificate, Front, Goal, Method, Point, Solution};
 use crate::moments::{Block, Element, Label, Layout, NO_CLASS, Role, check_finite};
 use crate::spectral::Reduced;
@@ -86,6 +86,16 @@ impl Encoder {
     /// Columns × dim: for a linear encoder `z = weightsᵀ x − offset`.
     pub fn weights(&self) -> MatRef<'_, f64> {
         self.weights.as_ref()
+    }
+
+    /// What is computed from a row before the product with the weights.
+    pub fn map(&self) -> Map<'_> {
+        self.columns.view()
+    }
+
+    /// The mean of the inputs and dim × inputs: `x̂ = mean + coefficientsᵀ z`, where x is known.
+    pub fn reconstruction(&self) -> Option<(&[f64], MatRef<'_, f64>)> {
+        self.inputs.as_ref().map(|l| (l.mean.as_slice(), l.coefficients.as_ref()))
     }
 
     /// What is taken from each dimension, so that z has mean zero on the training data.
@@ -192,7 +202,7 @@ impl Encoder {
     pub fn reconstruct(&self, z: MatRef<'_, f64>) -> Result<Mat<f64>> {
         self.check_z(z)?;
         let message = "this encoder cannot reconstruct its inputs: with a kernel or random \
-                       features that needs the features as the target";
+                       features they must be kept, or be the target";
         let inputs = self.inputs.as_ref().ok_or(Error::Unavailable(message))?;
         Ok(inputs.apply(z))
     }

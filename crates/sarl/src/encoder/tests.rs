@@ -308,3 +308,70 @@ fn coded_blocks_are_encoded_as_their_one_hot_columns() {
         "class-coded input 0 has class 5 in row 2000, but only 5 classes were declared"
     );
 }
+
+#[test]
+fn kernels_reconstruct_inputs_that_were_kept() {
+    let data = data(31, 400);
+    let width = data.x.ncols();
+    for map in maps(&data) {
+        let fit = |layout: &Layout| {
+            let mut moments = map.moments(layout, MomentsOptions::default()).unwrap();
+            let block = Block::new(data.x.as_ref()).class(&data.y).number(data.v.as_ref());
+            map.push(&mut moments, &block.class(&data.s)).unwrap();
+            let reduced = Reduced::new(&moments.covariances().unwrap(), 0.0).unwrap();
+            Model::new(&map, layout, &reduced, None, Goal::Lambda(0.2)).unwrap()
+        };
+        let kept = fit(&layout(width).keep_inputs());
+        let kept = Model::from_bytes(&kept.to_bytes().unwrap()).unwrap();
+        let z = kept.encoder().encode(data.x.as_ref()).unwrap();
+        let found = kept.encoder().reconstruct(z.as_ref()).unwrap();
+        // z is white: the best linear reconstruction is the mean and the covariance with z.
+        let n = data.x.nrows() as f64;
+        let means = column_means(&data.x);
+        let cross = z.transpose() * &data.x * faer::Scale(1.0 / n);
+        let mut expected = &z * &cross;
+        for (j, mean) in means.iter().enumerate() {
+            expected.col_mut(j).iter_mut().for_each(|v| *v += mean);
+        }
+        assert!((&found - &expected).norm_max() < 1e-7, "{}", kept.map_name());
+        // Keeping them changes nothing else.
+        let gone = fit(&layout(width));
+        let same = gone.encoder().encode(data.x.as_ref()).unwrap();
+        assert!((&same - &z).norm_max() < 1e-9);
+        assert_eq!(gone.encoder().reconstruct(z.as_ref()).is_ok(), map.is_linear());
+    }
+}
+
+#[test]
+fn erasure_in_place_is_the_reconstruction() {
+    let data = data(32, 500);
+    // A fifth column that is the sum of two others, a sixth that never changes.
+    let x = Mat::from_fn(500, 6, |i, j| match j {
+        4 => data.x[(i, 0)] + data.x[(i, 1)],
+        5 => 7.0,
+        _ => data.x[(i, j)],
+    });
+    let layout = Layout::dense(6).keep_features().class("s", Role::Sensitive, 3);
+    let map = FeatureMap::linear(6);
+    let mut moments = map.moments(&layout, MomentsOptions::default()).unwrap();
+    map.push(&mut moments, &Block::new(x.as_ref()).class(&data.s)).unwrap();
+    let covariances = moments.covariances().unwrap();
+    let reduced = Reduced::new(&covariances, 0.0).unwrap();
+    for goal in [Goal::Lambda(1.0), Goal::Leakage(0.05), Goal::Utility(1.0)] {
+        let model = Model::new(&map, &layout, &reduced, None, goal).unwrap();
+        let erasure = model.erasure().unwrap();
+        let mut centred = x.clone();
+        for (j, mean) in erasure.mean().iter().enumerate() {
+            centred.col_mut(j).iter_mut().for_each(|v| *v -= mean);
+        }
+        let in_place = &x - &centred * erasure.found() * erasure.taken();
+        let encoder = model.encoder();
+        let z = encoder.encode(x.as_ref()).unwrap();
+        let through_z = encoder.reconstruct(z.as_ref()).unwrap();
+        assert!((&in_place - &through_z).norm_max() < 1e-10, "{goal:?}");
+        assert!(erasure.found().ncols() <= 3);
+    }
+    let ridged = Reduced::new(&covariances, 0.1).unwrap();
+    let ridged = Model::new(&map, &layout, &ridged, None, Goal::Lambda(1.0)).unwrap();
+    assert!(ridged.erasure().is_err());
+}

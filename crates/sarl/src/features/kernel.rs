@@ -161,6 +161,18 @@ const MEDIAN_ROWS: usize = 1000;
 /// `1 / median` of their ℓ₁ distances for the Laplacian, `1 / width` for the polynomial. About a
 /// thousand rows are used, evenly spaced, so that sorted data does no harm.
 pub fn median_gamma(family: Family, sample: MatRef<'_, f64>) -> Result<f64> {
+    median_gamma_weighted(family, sample, None)
+}
+
+/// The same for rows of these weights: a row of weight 2 counts as two rows, one of 0 as none.
+pub fn median_gamma_weighted(
+    family: Family,
+    sample: MatRef<'_, f64>,
+    weights: Option<&[f64]>,
+) -> Result<f64> {
+    if let Some(weights) = weights.filter(|w| w.len() != sample.nrows()) {
+        return Err(Error::shape("weights", weights.len(), sample.nrows()));
+    }
     let step = sample.nrows().div_ceil(MEDIAN_ROWS).max(1);
     let used = sample.nrows().div_ceil(step);
     let x = Mat::from_fn(used, sample.ncols(), |i, j| sample[(i * step, j)]);
@@ -174,17 +186,31 @@ pub fn median_gamma(family: Family, sample: MatRef<'_, f64>) -> Result<f64> {
         }
     };
     let rows = x.nrows();
-    let mut all: Vec<f64> = (0..rows)
+    let weight = |i: usize| weights.map_or(1.0, |w| w[i * step]);
+    let mut all: Vec<(f64, f64)> = (0..rows)
         .into_par_iter()
         .flat_map_iter(|i| (0..i).map(move |j| (i, j)))
-        .map(|(i, j)| distance(i, j))
-        .filter(|d| *d > 0.0)
+        .map(|(i, j)| (distance(i, j), weight(i) * weight(j)))
+        .filter(|&(d, w)| d > 0.0 && w > 0.0)
         .collect();
-    if all.is_empty() {
-        return Err(Error::Kernel("all sampled rows are equal: gamma cannot be chosen".into()));
-    }
+    let order = |a: &(f64, f64), b: &(f64, f64)| a.0.total_cmp(&b.0);
     let middle = all.len() / 2;
-    let (_, &mut median, _) = all.select_nth_unstable_by(middle, f64::total_cmp);
+    let median = match weights {
+        _ if all.is_empty() => {
+            return Err(Error::Kernel("all sampled rows are equal: gamma cannot be chosen".into()));
+        }
+        None => all.select_nth_unstable_by(middle, order).1.0,
+        Some(_) => {
+            all.sort_unstable_by(order);
+            let half = 0.5 * all.iter().map(|p| p.1).sum::<f64>();
+            let mut below = 0.0;
+            let reached = all.iter().find(|p| {
+                below += p.1;
+                below > half
+            });
+            reached.map_or(all[middle].0, |p| p.0)
+        }
+    };
     Ok(match family {
         Family::Rbf => 0.5 / (median * median),
         Family::Laplacian => 1.0 / median,

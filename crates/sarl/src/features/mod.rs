@@ -14,13 +14,14 @@
 //! # Ok::<(), sarl::Error>(())
 //! ```
 
+mod file;
 mod kernel;
 mod landmarks;
 mod sample;
 #[cfg(test)]
 mod tests;
 
-pub use kernel::{Family, Kernel, median_gamma};
+pub use kernel::{Family, Kernel, median_gamma, median_gamma_weighted};
 pub use landmarks::{Choice, LandmarkOptions};
 pub use sample::Reservoir;
 
@@ -46,7 +47,41 @@ pub(crate) enum Columns {
     Fourier { frequencies: Mat<f64> },
 }
 
+/// What an encoder computes from a row before its one matrix product, to look at.
+#[derive(Clone, Copy, Debug)]
+pub enum Map<'a> {
+    /// x itself: `dense` inputs, then the one-hot columns of class-coded ones.
+    Linear {
+        /// The number of dense inputs.
+        dense: usize,
+        /// The number of categories of each class-coded input.
+        categories: &'a [usize],
+    },
+    /// `k(u_j, x)` over landmarks `u_j`.
+    Kernel {
+        /// k.
+        kernel: Kernel,
+        /// Landmarks × inputs.
+        landmarks: MatRef<'a, f64>,
+    },
+    /// `√(1/h) cos ωᵀx`, then `√(1/h) sin ωᵀx`, over h frequencies.
+    Fourier {
+        /// Inputs × h.
+        frequencies: MatRef<'a, f64>,
+    },
+}
+
 impl Columns {
+    pub(crate) fn view(&self) -> Map<'_> {
+        match self {
+            Columns::Linear { dense, codes } => Map::Linear { dense: *dense, categories: codes },
+            Columns::Kernel { kernel, landmarks } => {
+                Map::Kernel { kernel: *kernel, landmarks: landmarks.as_ref() }
+            }
+            Columns::Fourier { frequencies } => Map::Fourier { frequencies: frequencies.as_ref() },
+        }
+    }
+
     pub(crate) fn inputs(&self) -> usize {
         match self {
             Columns::Linear { dense, codes } => dense + codes.iter().sum::<usize>(),

@@ -1,5 +1,7 @@
 //! Moments as bytes, so that a shard can travel.
 
+use std::collections::BTreeMap;
+
 use faer::Mat;
 use serde::{Deserialize, Serialize};
 
@@ -19,6 +21,8 @@ struct Description {
     seen: u64,
     /// Rows and weight of each fold.
     folds: Vec<(u64, f64)>,
+    #[serde(default)]
+    extra: BTreeMap<String, String>,
 }
 
 impl Moments {
@@ -34,17 +38,18 @@ impl Moments {
                 write_sums(&mut writer, i, &sums);
             }
         }
-        let (layout, options) = (self.layout.clone(), self.options);
-        writer.finish(KIND, VERSION, &Description { layout, options, seen: self.seen, folds })
+        let (layout, options, seen) = (self.layout.clone(), self.options, self.seen);
+        let extra = self.extra.clone();
+        writer.finish(KIND, VERSION, &Description { layout, options, seen, folds, extra })
     }
 
     /// The inverse of [`Moments::to_bytes`], with every size checked before it is believed.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
         let (reader, description): (_, Description) = Reader::open(bytes, KIND, VERSION)?;
-        let Description { layout, options, seen, folds } = description;
+        let Description { layout, options, seen, folds, extra } = description;
         let described = |e: Error| reader.problem(format!("the description is wrong: {e}"));
         let mut moments = Moments::new(layout, options).map_err(described)?;
-        moments.seen = seen;
+        (moments.seen, moments.extra) = (seen, extra);
         reader.require(folds.len() == options.folds, "the folds do not match the options")?;
         if folds.iter().all(|f| f.0 == 0) {
             return Ok(moments);

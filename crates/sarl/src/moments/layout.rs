@@ -79,6 +79,9 @@ pub struct Layout {
     pub(crate) dense: usize,
     pub(crate) codes: Vec<usize>,
     pub(crate) inputs: Inputs,
+    /// A map of these features keeps them beside its own.
+    #[serde(default)]
+    keeps: bool,
     pub(crate) labels: Vec<Label>,
 }
 
@@ -91,7 +94,8 @@ const MOST_CODED: usize = 1 << 12;
 impl Layout {
     /// `width` numeric features and, so far, no labels.
     pub fn dense(width: usize) -> Self {
-        Layout { dense: width, codes: Vec::new(), inputs: Inputs::Features, labels: Vec::new() }
+        let (codes, labels) = (Vec::new(), Vec::new());
+        Layout { dense: width, codes, inputs: Inputs::Features, keeps: false, labels }
     }
 
     /// Adds class-coded features with the given numbers of categories; each becomes that many
@@ -116,19 +120,27 @@ impl Layout {
         self.label(":features", Role::Target, LabelKind::Features)
     }
 
+    /// Keeps the inputs beside features that are a map of them, so that an encoder with a kernel
+    /// can reconstruct them too. They are always there where they are the features or the target.
+    pub fn keep_inputs(mut self) -> Self {
+        self.keeps = true;
+        self
+    }
+
     fn label(mut self, name: &str, role: Role, kind: LabelKind) -> Self {
         self.labels.push(Label { name: name.to_owned(), role, kind });
         self
     }
 
     /// The same labels over `width` features that are a map of these ones. The inputs are kept
-    /// beside them when they are the target.
+    /// beside them when they are the target, or when that was asked for.
     pub(crate) fn mapped(&self, width: usize) -> Self {
-        let keeps = self.labels.iter().any(|l| l.kind == LabelKind::Features);
+        let keeps = self.keeps || self.labels.iter().any(|l| l.kind == LabelKind::Features);
         Layout {
             dense: width,
             codes: Vec::new(),
             inputs: if keeps { Inputs::Kept(self.features()) } else { Inputs::Gone },
+            keeps,
             labels: self.labels.clone(),
         }
     }
@@ -196,6 +208,13 @@ impl Layout {
     pub(crate) fn pairs(&self) -> Vec<(usize, usize)> {
         let groups = self.groups().len();
         (0..self.codes.len()).flat_map(|a| (a + 1..groups).map(move |b| (a, b))).collect()
+    }
+
+    /// The group and the number of classes of a label, if it is a class.
+    pub(super) fn class_group(&self, label: usize) -> Option<(usize, usize)> {
+        let LabelKind::Class { classes } = self.labels.get(label)?.kind else { return None };
+        let is_class = |l: &&Label| matches!(l.kind, LabelKind::Class { .. });
+        Some((self.codes.len() + self.labels[..label].iter().filter(is_class).count(), classes))
     }
 
     /// Whether this describes a problem at all.

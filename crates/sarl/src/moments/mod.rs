@@ -40,6 +40,8 @@ pub use layout::{Label, LabelKind, Layout, Role};
 pub(crate) use block::check_finite;
 pub(crate) use covariances::constant;
 
+use std::collections::BTreeMap;
+
 use faer::Par;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -97,6 +99,8 @@ pub struct Moments {
     shift: Vec<f64>,
     seen: u64,
     lanes: Vec<Lane>,
+    /// Texts of the caller's, carried along (the names of classes, say).
+    pub extra: BTreeMap<String, String>,
 }
 
 impl Moments {
@@ -108,7 +112,8 @@ impl Moments {
             return Err(Error::Argument { name, value, expected: "expected 1 to 1000" });
         }
         let pairs = layout.pairs();
-        Ok(Moments { layout, options, pairs, shift: Vec::new(), seen: 0, lanes: Vec::new() })
+        let (shift, lanes, extra) = (Vec::new(), Vec::new(), BTreeMap::new());
+        Ok(Moments { layout, options, pairs, shift, seen: 0, lanes, extra })
     }
 
     /// What the columns are.
@@ -196,7 +201,8 @@ impl Moments {
         }
         let seen = self.seen + other.seen;
         if self.lanes.is_empty() {
-            *self = other.clone();
+            let extra = std::mem::take(&mut self.extra);
+            *self = Moments { extra, ..other.clone() };
         } else if !other.lanes.is_empty() {
             self.add_rows_of(other);
         }
@@ -215,6 +221,39 @@ impl Moments {
             sums.recentre(&step);
             self.lanes[0].folds[fold].add(&sums);
         }
+    }
+
+    /// Renumbers the classes of a label, counted in the order of the layout: class `k` becomes
+    /// class `to[k]` of `classes`. Moments that met other classes, or the same ones in another
+    /// order, can then be merged, and a stream can go on with classes that it had not met.
+    pub fn reclass(&mut self, label: usize, to: &[u32], classes: usize) -> Result<()> {
+        let name = self.layout.labels.get(label).map_or("", |l| &l.name).to_owned();
+        let Some((group, before)) = self.layout.class_group(label) else {
+            return Err(Error::LabelKind { name, found: "numbers", expected: "classes" });
+        };
+        if to.len() != before {
+            return Err(Error::shape(format!("classes of label `{name}`"), to.len(), before));
+        }
+        let mut taken = vec![false; classes];
+        for &class in to {
+            if taken.get(class as usize) != Some(&false) {
+                let message = format!("label `{name}`: two classes cannot become class {class}");
+                return Err(Error::Layout(message));
+            }
+            taken[class as usize] = true;
+        }
+        let mut layout = self.layout.clone();
+        layout.labels[label].kind = LabelKind::Class { classes };
+        layout.check()?;
+        for lane in &mut self.lanes {
+            let mut wider = Lane::new(&layout, self.options.folds, self.options.precision);
+            for (sums, old) in wider.folds.iter_mut().zip(&lane.folds) {
+                sums.take_reclassed(old, group, to, &self.pairs);
+            }
+            *lane = wider;
+        }
+        self.layout = layout;
+        Ok(())
     }
 
     /// The mean and the standard deviation of each dense feature; that of a constant is zero.

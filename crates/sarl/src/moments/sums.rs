@@ -184,6 +184,39 @@ impl Sums {
         }
     }
 
+    /// Takes the sums of a layout in which the classes of `group` were numbered otherwise.
+    pub(crate) fn take_reclassed(
+        &mut self,
+        old: &Sums,
+        group: usize,
+        to: &[u32],
+        pairs: &[(usize, usize)],
+    ) {
+        let move_columns = |from: &Mat<f64>, into: &mut Mat<f64>| {
+            for (k, &class) in to.iter().enumerate() {
+                into.col_mut(class as usize).copy_from(from.col(k));
+            }
+        };
+        (self.rows, self.weight) = (old.rows, old.weight);
+        self.restore(old.scatter(), old.sum.clone());
+        for (g, (table, counts)) in self.tables.iter_mut().zip(&mut self.counts).enumerate() {
+            if g == group {
+                move_columns(&old.tables[g], table);
+                to.iter().zip(&old.counts[g]).for_each(|(&k, &n)| counts[k as usize] = n);
+            } else {
+                (*table, *counts) = (old.tables[g].clone(), old.counts[g].clone());
+            }
+        }
+        // A label is always the second of a pair.
+        for ((pair, old), &(_, h)) in self.pairs.iter_mut().zip(&old.pairs).zip(pairs) {
+            if h == group {
+                move_columns(old, pair);
+            } else {
+                pair.clone_from(old);
+            }
+        }
+    }
+
     /// The parts that a file stores, and [`Sums::restore`] their inverse.
     pub(crate) fn explicit_sum(&self) -> Option<&[f64]> {
         self.sum.as_deref()

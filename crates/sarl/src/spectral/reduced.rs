@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use super::linalg::{beside, cholesky, congruence, solve_lower, span};
 use super::problem::{Problem, correlations};
 use super::whiten::Whitening;
-use crate::moments::{Covariances, LabelCovariances};
+use crate::moments::{Covariances, InputCovariances, LabelCovariances};
 use crate::{Error, Result, tolerance};
 
 /// Losses of the best linear predictor of the target and of the best linear adversary.
@@ -78,6 +78,10 @@ impl Reduced {
             None => q,
         };
         let basis = whitening.unwhiten(q.as_ref());
+        let basis = match c.inputs {
+            InputCovariances::Features => basis,
+            _ => whitening.least(c.features.as_ref(), basis),
+        };
         let ridged = if ridge > 0.0 { Some(Ridged::new(c, &basis, &problem)?) } else { None };
         let mean = faer::ColRef::from_slice(&c.mean);
         Ok(Reduced {

@@ -82,4 +82,15 @@ impl Whitening {
         }
         w
     }
+
+    /// The part of `w` in the range of `C`: of all weights that encode the training rows alike, the
+    /// least ones. Which of them pivoting finds depends on the basis that the features have, and
+    /// the features of a kernel have whatever basis its landmarks come in.
+    pub(crate) fn least(&self, c: MatRef<'_, f64>, w: Mat<f64>) -> Mat<f64> {
+        if self.basis() == self.features {
+            return w;
+        }
+        let range = self.whiten(c).transpose().to_owned().qr().compute_thin_Q();
+        &range * (range.transpose() * w)
+    }
 }

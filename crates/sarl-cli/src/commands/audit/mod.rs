@@ -1,7 +1,6 @@
 //! `sarl audit`.
 
 mod report;
-mod side;
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -9,16 +8,15 @@ use std::time::Instant;
 use faer::Mat;
 use sarl::{Encoder, Model};
 use sarl_data::{Schema, Source};
-use sarl_eval::{Options, View};
+use sarl_eval::{Options, Side, View};
 
 use self::report::Report;
-use self::side::Side;
 use super::encode::schema_of;
 use super::retune::load;
 use crate::args::{Audit, Global};
 use crate::data::check_output;
 use crate::failure::{Exit, Failure, Outcome};
-use crate::inquiry::{self, Attributes, Files, Sides};
+use crate::inquiry::{self, Files, Sides};
 use crate::memory::{Rows, scaled_columns, standardise};
 use crate::origin::Origin;
 use crate::output;
@@ -35,7 +33,7 @@ pub fn run(options: &Audit, global: &Global) -> Outcome {
     }
     let origin = Origin::load(&model)?;
     let split = Split::new(&files, &schema, &model, origin.as_ref(), options, global)?;
-    let attributes = Attributes::new(&schema, &split.sides);
+    let attributes = inquiry::attributes(&schema, &split.sides);
     let views = views(&split, options.no_control);
     let seeds = options.probing.seeds(options.seed);
     let count = Count::new("probing", global.quiet);

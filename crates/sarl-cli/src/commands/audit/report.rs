@@ -3,14 +3,12 @@
 use std::path::PathBuf;
 
 use sarl::Model;
-use sarl_eval::{Baseline, Fairness, Finding, Labels, Score, Told, Trial};
+use sarl_eval::{Attributes, Baseline, Fairness, Finding, Labels, Score, Side, Told, Trial};
 use serde_json::{Value, json};
 
 use super::Split;
-use super::side::Side;
 use crate::args::Audit;
 use crate::failure::{Exit, Failure, Outcome};
-use crate::inquiry::Attributes;
 use crate::memory::Rows;
 use crate::origin::Origin;
 use crate::output;

@@ -1,12 +1,11 @@
 //! One encoder in the comparison, and what was found of it.
 
 use sarl_eval::audit::mean_and_spread;
-use sarl_eval::{Finding, Labels, Trial};
+use sarl_eval::{Attributes, Finding, Labels, Trial, blind};
 use sarl_rivals::Rival;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::inquiry::{Attributes, blind};
 use crate::output;
 use crate::ring::Scored;
 

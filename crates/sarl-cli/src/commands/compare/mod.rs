@@ -19,7 +19,7 @@ use self::rivals::Wanted;
 use crate::args::{Compare, Global};
 use crate::data::{check_exact, learn, request, shared};
 use crate::failure::{Failure, Outcome};
-use crate::inquiry::{self, Attributes, Files};
+use crate::inquiry::{self, Files};
 use crate::memory::{scaled_columns, standardise};
 use crate::output;
 use crate::progress::{self, Spinner};
@@ -47,7 +47,7 @@ pub fn run(options: &Compare, global: &Global) -> Outcome {
         check_exact(encoder, sides.train.len() as u64)?;
     }
     let (rivals, left_out) = wanted.for_labels(&sides.train)?;
-    let attributes = Attributes::new(&schema, &sides);
+    let attributes = inquiry::attributes(&schema, &sides);
     let (asked, seeds) = (attributes.asked(), options.probing.seeds(seed));
     let ring = Ring {
         train: sides.train.x.as_ref(),

@@ -1,6 +1,6 @@
 //! What the comparison says, for people, as a table and as JSON.
 
-use sarl_eval::{Labels, Probe};
+use sarl_eval::{Attributes, Labels, Probe};
 use serde_json::{Map, Value, json};
 
 use super::entry::{Entry, Found, Guesses};
@@ -8,7 +8,7 @@ use super::rivals::LeftOut;
 use super::{files, words};
 use crate::args::Compare;
 use crate::failure::{Exit, Failure, Outcome};
-use crate::inquiry::{Attributes, Sides};
+use crate::inquiry::Sides;
 use crate::output;
 
 /// Everything that was found out.

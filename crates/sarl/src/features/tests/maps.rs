@@ -147,6 +147,41 @@ fn the_median_heuristic() {
 }
 
 #[test]
+fn the_median_counts_a_row_as_often_as_its_weight_says() {
+    let x = normal(24, 30, 2);
+    let times = |i: usize| [0, 1, 2, 3][i % 4];
+    let weights: Vec<f64> = (0..30).map(|i| f64::from(times(i))).collect();
+    let rows: Vec<usize> = (0..30).flat_map(|i| vec![i; times(i) as usize]).collect();
+    let repeated = Mat::from_fn(rows.len(), 2, |i, j| x[(rows[i], j)]);
+    for family in [Family::Rbf, Family::Laplacian] {
+        let weighted = median_gamma_weighted(family, x.as_ref(), Some(&weights)).unwrap();
+        assert_eq!(weighted, median_gamma(family, repeated.as_ref()).unwrap());
+    }
+    assert!(median_gamma_weighted(Family::Rbf, x.as_ref(), Some(&weights[1..])).is_err());
+}
+
+#[test]
+fn maps_travel() {
+    let x = normal(25, 60, 3);
+    let kernel = Kernel::Rbf { gamma: 0.3 };
+    let maps = [
+        FeatureMap::coded(2, &[3, 2]),
+        FeatureMap::landmarks(kernel, x.as_ref(), &options(Choice::Adaptive, 20, 0.0, 1)).unwrap(),
+        FeatureMap::random_features(kernel, 3, 10, 4).unwrap(),
+    ];
+    for map in maps {
+        let bytes = map.to_bytes().unwrap();
+        let back = FeatureMap::from_bytes(&bytes).unwrap();
+        assert_eq!(back.to_bytes().unwrap(), bytes);
+        if !map.is_linear() {
+            assert_eq!(back.apply(x.as_ref()).unwrap(), map.apply(x.as_ref()).unwrap());
+        }
+        assert_eq!(back.residual(), map.residual());
+        assert!(FeatureMap::from_bytes(&bytes[..bytes.len() - 1]).is_err());
+    }
+}
+
+#[test]
 fn a_reservoir_is_a_uniform_sample() {
     let x = Mat::from_fn(50, 2, |i, j| if j == 0 { i as f64 } else { -(i as f64) });
     let mut counts = [0u32; 50];

@@ -239,3 +239,42 @@ fn a_refused_block_leaves_no_trace() {
         }
     }
 }
+
+/// A shard that numbers its classes otherwise, and lacks one, merges after renumbering.
+#[test]
+fn classes_can_be_renumbered() {
+    let options = MomentsOptions { folds: 2, ..Default::default() };
+    let (a, b) = (rows(60, 500, 1.0), rows(61, 400, 2.0));
+    let whole = stacked(&a, &b);
+    // The other shard's `s2` has 0 ↔ 2 exchanged, and another class between them.
+    let to = [3, 1, 0, 4];
+    let mut other = b.clone();
+    other.classes[1].iter_mut().for_each(|c| *c = [2, 1, 0, 3][*c as usize]);
+    let mut renumbered = other.moments(2, options);
+    renumbered.reclass(2, &[3, 1, 0, 4], 5).unwrap();
+    let mut merged = a.moments(2, options);
+    merged.extra.insert("who".into(), "a".into());
+    assert!(merged.merge(&renumbered).is_err(), "four classes and five");
+    merged.reclass(2, &[0, 1, 3, 4], 5).unwrap();
+    merged.merge(&renumbered).unwrap();
+    assert_eq!(merged.extra["who"], "a");
+    let found = merged.covariances().unwrap();
+    let expected = whole.moments(2, options).covariances().unwrap();
+    // Two numbers come before the classes of `s2`.
+    let place = |j: usize| if j < 2 { j } else { 2 + [0, 1, 3, 4][j - 2] };
+    for j in 0..6 {
+        let difference = found.sensitive.cross.col(place(j)) - expected.sensitive.cross.col(j);
+        assert!(difference.norm_max() < 1e-12, "{j}");
+    }
+    assert_eq!(found.sensitive.mean[2 + 2], 0.0, "nobody is in the class between");
+    // And more rows can come.
+    let mut more = rows(62, 100, 0.0);
+    more.classes[1].iter_mut().for_each(|c| *c = to[*c as usize]);
+    merged.push(&more.block()).unwrap();
+    assert_eq!(merged.rows(), 1000);
+    for (to, classes) in [(&[0, 1, 1, 2, 3][..], 5), (&[0, 1, 2, 3, 5], 5), (&[0, 1], 5)] {
+        assert!(merged.reclass(2, to, classes).is_err(), "{to:?}");
+    }
+    assert!(merged.reclass(1, &[0, 1], 2).is_err(), "numbers have no classes");
+    assert!(merged.reclass(9, &[0, 1], 2).is_err());
+}

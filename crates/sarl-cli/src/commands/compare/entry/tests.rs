@@ -1,10 +1,9 @@
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
-use sarl_eval::{Baseline, Score, Told};
+use sarl_eval::{Asked, Baseline, Score, Told};
 use sarl_rivals::SSGD;
 
 use super::*;
-use crate::inquiry::Asked;
 
 fn finding(attribute: &str, scores: [f64; 2]) -> Finding {
     let trial = |(probe, accuracy)| Trial {

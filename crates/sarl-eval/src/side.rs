@@ -1,19 +1,62 @@
-//! What was found out in one view: in z, or in the raw features.
+//! What was found out about several attributes in one representation, targets first.
 
-use sarl_eval::{Fairness, Finding, Labels, Told};
 use serde_json::{Value, json};
 
-use crate::inquiry::{Asked, Attributes, blind};
+use crate::audit::{Attribute, Baseline, Finding, Told};
+use crate::fairness::Fairness;
+use crate::task::Labels;
+
+/// An attribute with its values and the names of its classes.
+#[derive(Clone, Debug)]
+pub struct Asked {
+    /// Its name.
+    pub name: String,
+    /// The names of its classes, in the order of their codes; none for a number.
+    pub classes: Vec<String>,
+    /// Its values in the rows that probes learn from.
+    pub train: Labels,
+    /// Its values in the rows that they are tested on.
+    pub test: Labels,
+}
+
+/// What is to be told: targets first.
+#[derive(Clone, Debug)]
+pub struct Attributes {
+    /// All of them.
+    pub all: Vec<Asked>,
+    /// How many of them are to be kept; the others are to be hidden.
+    pub targets: usize,
+}
+
+impl Attributes {
+    /// As the audit wants them.
+    pub fn asked(&self) -> Vec<Attribute<'_>> {
+        let all = self.all.iter();
+        all.map(|a| Attribute { name: &a.name, train: &a.train, test: &a.test }).collect()
+    }
+}
+
+/// What can be told of an attribute without looking.
+pub fn blind(baseline: &Baseline) -> f64 {
+    match *baseline {
+        Baseline::Class { guess, majority, .. } => guess.max(majority),
+        Baseline::Number { .. } => 0.0,
+    }
+}
 
 /// What was found out in one view.
+#[derive(Clone, Debug)]
 pub struct Side {
+    /// About what is to be kept.
     pub targets: Vec<Finding>,
+    /// About what is to be hidden.
     pub sensitives: Vec<Finding>,
     /// For the first target and each sensitive class.
     pub fairness: Vec<(usize, Fairness)>,
 }
 
 impl Side {
+    /// Sorts the findings of one view, which are in the order of the attributes.
     pub fn new(mut findings: Vec<Finding>, attributes: &Attributes) -> Self {
         let sensitives = findings.split_off(attributes.targets);
         let told = findings.first().map(|f| &f.best.told);
@@ -41,6 +84,7 @@ impl Side {
         all.max_by(|a, b| beyond(a.1).total_cmp(&beyond(b.1)))
     }
 
+    /// All of it, the worst case of what is to be hidden first.
     pub fn json(&self, attributes: &Attributes) -> Value {
         let finding = |f: &Finding, role: usize| {
             let mut value = serde_json::to_value(f).unwrap_or_default();

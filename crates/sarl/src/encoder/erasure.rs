@@ -1,0 +1,67 @@
+//! Erasure in place: what the encoder does not keep is taken off x.
+//!
+//! With the features as the target the reduced problem spans all that varies, so the directions
+//! that z leaves out, `e = G⊥ᵀ u`, are few: no more than there are label columns to hide. They are
+//! uncorrelated with z, hence
+//!
+//! ```text
+//! x̂ = x̄ + Cov(x, z) z = x − Cov(x, e) e
+//! ```
+//!
+//! on the training data, at the cost of the few. On other rows the second form also keeps what
+//! never varied in the training data, as LEACE does.
+
+use faer::{Mat, MatRef};
+
+use super::model::Model;
+use crate::features::Columns;
+use crate::moments::LabelKind;
+use crate::{Error, Result};
+
+/// `x̂ = x − takenᵀ foundᵀ (x − mean)`: erasure of the shape of x.
+#[derive(Clone, Debug)]
+pub struct Erasure {
+    mean: Vec<f64>,
+    found: Mat<f64>,
+    taken: Mat<f64>,
+}
+
+impl Erasure {
+    /// The mean of the inputs, which erasure keeps.
+    pub fn mean(&self) -> &[f64] {
+        &self.mean
+    }
+
+    /// Inputs × e: how much of each erased direction is found in a row.
+    pub fn found(&self) -> MatRef<'_, f64> {
+        self.found.as_ref()
+    }
+
+    /// e × inputs: what is taken off for it.
+    pub fn taken(&self) -> MatRef<'_, f64> {
+        self.taken.as_ref()
+    }
+}
+
+impl Model {
+    /// Erasure in place, for a linear encoder that has the features as the target and no ridge.
+    pub fn erasure(&self) -> Result<Erasure> {
+        let linear = matches!(self.columns, Columns::Linear { .. });
+        let keeps = self.labels.iter().any(|l| l.kind == LabelKind::Features);
+        let whole = linear && keeps && self.reduced.ridged.is_none();
+        let (Some((cross, mean)), true) = (&self.reduced.inputs, whole) else {
+            let message = "erasure in place needs a linear encoder without a ridge that has the \
+                           features themselves as its target";
+            return Err(Error::Unavailable(message));
+        };
+        let g = &self.subspace;
+        let (t, kept) = g.shape();
+        let all = if kept == 0 { Mat::identity(t, t) } else { g.qr().compute_Q() };
+        let erased = all.subcols(kept, t - kept);
+        Ok(Erasure {
+            mean: mean.clone(),
+            found: self.reduced.basis.as_ref().subcols(0, t) * erased,
+            taken: erased.transpose() * cross.as_ref().subrows(0, t),
+        })
+    }
+}

@@ -1,0 +1,36 @@
+"""Encoders that keep one thing and hide another, globally optimal in closed form.
+
+>>> import numpy as np
+>>> from sarl import SARL
+>>> rng = np.random.default_rng(0)
+>>> X = rng.normal(size=(500, 4))
+>>> s = (X[:, 0] + X[:, 1] > 0).astype(int)
+>>> y = (X[:, 1] + X[:, 2] > 0).astype(int)
+>>> encoder = SARL(max_leakage=0.01).fit(X, y, sensitive_features=s)
+>>> bool(encoder.leakage_ <= 0.0101)
+True
+"""
+
+from . import plot
+from ._audit import Audit, audit
+from ._core import __version__
+from ._estimators import SARL, Eraser, KernelSARL
+from ._files import load
+from ._moments import Moments
+from ._results import Bounds, Front, HeldOut, Point
+
+__all__ = [
+    "SARL",
+    "Audit",
+    "Bounds",
+    "Eraser",
+    "Front",
+    "HeldOut",
+    "KernelSARL",
+    "Moments",
+    "Point",
+    "__version__",
+    "audit",
+    "load",
+    "plot",
+]

@@ -1,0 +1,211 @@
+"""The Rust half: arrays in, arrays out. Private to the package."""
+
+from collections.abc import Callable, Sequence
+from os import PathLike
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = [
+    "FeatureMap",
+    "Model",
+    "Moments",
+    "NotFinite",
+    "Sample",
+    "Spreads",
+    "__version__",
+    "audit",
+    "integer_codes",
+    "probes",
+]
+
+__version__: str
+
+_Matrix = NDArray[np.float64] | NDArray[np.float32]
+_Codes = NDArray[np.uint32]
+_Values = NDArray[np.uint32] | NDArray[np.float64]
+_Stats = tuple[list[float], list[float]]
+
+class NotFinite(ValueError): ...
+
+def integer_codes(values: NDArray[np.int64]) -> tuple[NDArray[np.int64], _Codes]: ...
+def probes() -> list[tuple[str, str]]: ...
+def audit(
+    views: Sequence[tuple[_Matrix, _Matrix]],
+    attributes: Sequence[tuple[str, list[str], _Values, _Values]],
+    targets: int,
+    *,
+    probes: Sequence[str],
+    seeds: Sequence[int],
+    threads: int,
+    progress: Callable[[int, int], Any] | None = None,
+) -> list[str]: ...
+
+@final
+class Spreads:
+    def __new__(cls) -> Spreads: ...
+    def push(self, x: _Matrix, weights: NDArray[np.float64] | None = None) -> None: ...
+    def finish(self) -> list[tuple[float, float]]: ...
+
+@final
+class Sample:
+    def __new__(
+        cls, capacity: int, width: int, seed: int, shift: Sequence[float], factor: Sequence[float]
+    ) -> Sample: ...
+    def push(self, x: _Matrix) -> None: ...
+    def rows(self) -> NDArray[np.float64]: ...
+
+@final
+class FeatureMap:
+    @staticmethod
+    def fit(
+        sample: _Matrix,
+        weights: NDArray[np.float64] | None,
+        *,
+        kernel: str,
+        gamma: float | None,
+        degree: int,
+        coef0: float,
+        approx: str,
+        sampling: str,
+        landmarks: int,
+        tolerance: float,
+        seed: int,
+        threads: int | None = None,
+    ) -> FeatureMap: ...
+    @property
+    def gamma(self) -> float: ...
+    @property
+    def outputs(self) -> int: ...
+    @property
+    def residual(self) -> float: ...
+    @staticmethod
+    def _from_bytes(bytes: bytes, gamma: float) -> FeatureMap: ...
+    def __reduce__(self) -> Any: ...
+
+@final
+class Moments:
+    def __new__(
+        cls,
+        dense: int,
+        categories: Sequence[int],
+        labels: Sequence[tuple[str, bool, int]],
+        *,
+        features_are_target: bool,
+        folds: int,
+        seed: int,
+        precision: str,
+        map: FeatureMap | None = None,
+    ) -> Moments: ...
+    @property
+    def rows(self) -> int: ...
+    @property
+    def extra(self) -> dict[str, str]: ...
+    @extra.setter
+    def extra(self, value: dict[str, str]) -> None: ...
+    def push(
+        self,
+        x: _Matrix,
+        codes: Sequence[_Codes],
+        labels: Sequence[_Values],
+        weights: NDArray[np.float64] | None,
+        *,
+        shift: Sequence[float],
+        factor: Sequence[float],
+        threads: int | None = None,
+        progress: Callable[[int], Any] | None = None,
+    ) -> None: ...
+    def merge(self, other: Moments) -> None: ...
+    def reclass(self, label: int, to: Sequence[int], classes: int) -> None: ...
+    def copy(self) -> Moments: ...
+    def held_out(
+        self,
+        *,
+        standardise: bool,
+        ridge: float,
+        cap: int | None,
+        points: int | None = None,
+        goal_name: str | None = None,
+        value: float | None = None,
+        threads: int | None = None,
+    ) -> dict[str, NDArray[np.float64]]: ...
+    def solve(
+        self,
+        *,
+        standardise: bool,
+        ridge: float | None,
+        cap: int | None,
+        goal_name: str,
+        value: float,
+        threads: int | None = None,
+    ) -> tuple[Model, list[tuple[float, float]], list[_Stats]]: ...
+    def to_bytes(self) -> bytes: ...
+    @staticmethod
+    def from_bytes(bytes: bytes, map: FeatureMap | None = None, width: int = 0) -> Moments: ...
+
+@final
+class Model:
+    @staticmethod
+    def from_bytes(bytes: bytes, shift: Sequence[float], factor: Sequence[float]) -> Model: ...
+    def retune(self, goal_name: str, value: float) -> Model: ...
+    def scaled(self, shift: Sequence[float], factor: Sequence[float]) -> Model: ...
+    def encode(
+        self, x: _Matrix, codes: Sequence[_Codes], threads: int | None = None
+    ) -> NDArray[Any]: ...
+    def erase(self, x: _Matrix, threads: int | None = None) -> NDArray[Any]: ...
+    def decode(self, z: _Matrix) -> NDArray[np.float64]: ...
+    def predict(self, z: _Matrix, target: bool) -> NDArray[np.float64]: ...
+    @property
+    def dim(self) -> int: ...
+    @property
+    def inputs(self) -> int: ...
+    @property
+    def is_linear(self) -> bool: ...
+    @property
+    def cap(self) -> int | None: ...
+    @property
+    def ridge(self) -> float: ...
+    @property
+    def rows(self) -> int: ...
+    @property
+    def basis(self) -> int: ...
+    @property
+    def label_columns(self) -> tuple[int, int]: ...
+    @property
+    def map_name(self) -> str: ...
+    @property
+    def kernel(self) -> tuple[str, float | None, int | None, float | None] | None: ...
+    @property
+    def goal(self) -> tuple[str, float]: ...
+    @property
+    def method(self) -> str: ...
+    @property
+    def point(self) -> tuple[float, int, float, float, float, float]: ...
+    @property
+    def certificate(self) -> tuple[float, float]: ...
+    @property
+    def labels(self) -> list[tuple[str, bool, int]]: ...
+    @property
+    def scaling(self) -> _Stats: ...
+    @property
+    def extra(self) -> dict[str, str]: ...
+    def bounds(self) -> dict[str, float]: ...
+    def front(self, points: int, threads: int | None = None) -> dict[str, NDArray[Any]]: ...
+    def breakpoints(self) -> list[float]: ...
+    def weights(self) -> NDArray[np.float64]: ...
+    def offset(self) -> list[float]: ...
+    def erasure_parts(
+        self,
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]: ...
+    def to_bytes(self, extra: dict[str, str]) -> bytes: ...
+    def save(self, path: str | PathLike[str], extra: dict[str, str]) -> None: ...
+    def to_onnx(
+        self,
+        path: str | PathLike[str],
+        *,
+        columns: Sequence[tuple[str, list[str] | None]] | None,
+        erase: bool,
+        double: bool,
+    ) -> None: ...
+    def __reduce__(self) -> Any: ...

@@ -1,0 +1,200 @@
+"""Labels: text, whole numbers, reals, one column or several, as codes and numbers."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import narwhals.stable.v1 as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _core
+from ._rows import MOST_CATEGORIES, category, frame, from_tensor, is_sparse, is_table, is_tensor
+
+Treat = Literal["auto", "class", "number"]
+Values = NDArray[np.uint32] | NDArray[np.float64]
+
+
+@dataclass
+class Label:
+    """What was learned about a label."""
+
+    name: str
+    target: bool
+    #: What it holds: `text`, `integer` or `bool` are classes, `float` is a number.
+    kind: str
+    classes: list[Any] = field(default_factory=list)
+
+    @property
+    def is_class(self) -> bool:
+        """Whether it is one of several classes."""
+        return self.kind != "float"
+
+    @property
+    def size(self) -> int:
+        """The number of its classes as the core counts them; 0 for a number."""
+        return max(2, len(self.classes)) if self.is_class else 0
+
+    def texts(self) -> list[str]:
+        """Its classes as the model file writes them."""
+        return [category(value) for value in self.classes]
+
+
+def columns_of(values: Any, name: str) -> list[tuple[str, Any]]:
+    """The columns of a label with their names: `name`, or `name0`, `name1`, …"""
+    if is_tensor(values):
+        values = from_tensor(values)
+    if is_sparse(values):
+        raise ValueError(f"{name} is a sparse matrix; pass a dense array")
+    if is_table(values):
+        table = frame(values)
+        return [(str(column), _series(table[column])) for column in table.columns]
+    if nw.dependencies.is_into_series(values):
+        series = nw.from_native(values, series_only=True)
+        return [(str(series.name) if series.name not in (None, "") else name, _series(series))]
+    if hasattr(values, "__arrow_c_array__") or hasattr(values, "__arrow_c_stream__"):
+        values = values.to_pylist() if hasattr(values, "to_pylist") else list(values)
+    array = np.asarray(values)
+    if array.ndim == 1:
+        return [(name, array)]
+    if array.ndim == 2 and array.shape[1] == 1:
+        return [(name, array[:, 0])]
+    if array.ndim == 2 and array.shape[1] > 1:
+        return [(f"{name}{j}", array[:, j]) for j in range(array.shape[1])]
+    raise ValueError(f"{name} has shape {array.shape}: expected one column, or rows by columns")
+
+
+def _series(series: nw.Series[Any]) -> NDArray[Any]:
+    """A column as an array that keeps what it holds, with `None` or NaN where a value is missing."""
+    dtype = series.dtype
+    if dtype.is_numeric() or dtype == nw.Boolean:
+        if not series.null_count():
+            return np.asarray(series.to_numpy())
+        if dtype in (nw.Float32, nw.Float64):
+            return np.asarray(series.to_numpy(), np.float64)
+    return _objects(series.to_list())
+
+
+def _objects(values: list[Any]) -> NDArray[Any]:
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array
+
+
+def _missing(name: str, row: int) -> ValueError:
+    return ValueError(f"{name} has no value in row {row} (counted from 0)")
+
+
+def _typed(array: NDArray[Any], name: str) -> NDArray[Any]:
+    """Objects as what they all are: text, booleans or numbers."""
+    if array.dtype.kind != "O":
+        return array
+    values = array.tolist()
+    for row, value in enumerate(values):
+        if value is None or value != value:
+            raise _missing(name, row)
+    kinds = set(map(type, values))
+    if all(issubclass(k, (str, bytes)) for k in kinds):
+        return array
+    if all(issubclass(k, (bool, np.bool_)) for k in kinds):
+        return array.astype(bool)
+    if all(issubclass(k, (int, np.integer)) for k in kinds):
+        return array.astype(np.int64)
+    if all(issubclass(k, (int, float, np.number)) for k in kinds):
+        return array.astype(np.float64)
+    found = ", ".join(sorted(k.__name__ for k in kinds))
+    raise ValueError(f"{name} holds {found}: expected text, whole numbers, booleans or reals")
+
+
+def kind_of(array: NDArray[Any], name: str, treat: Treat) -> str:
+    """What a column of a label holds."""
+    natural = {"U": "text", "S": "text", "O": "text", "b": "bool", "i": "integer", "u": "integer"}
+    kind = natural.get(array.dtype.kind, "float" if array.dtype.kind == "f" else "")
+    if not kind:
+        example = "dates" if array.dtype.kind in "Mm" else str(array.dtype)
+        raise ValueError(f"{name} holds {example}: expected text, whole numbers, booleans or reals")
+    if treat == "number":
+        if kind == "text":
+            raise ValueError(f"{name} holds text, which cannot be treated as a number")
+        return "float"
+    if treat == "class" and kind == "float":
+        return "integer" if np.all(np.mod(array, 1) == 0) else "text"
+    return kind
+
+
+def _finite(array: NDArray[Any], name: str) -> NDArray[np.float64]:
+    values = np.ascontiguousarray(array, np.float64)
+    bad = np.flatnonzero(~np.isfinite(values))
+    if len(bad):
+        found = values[bad[0]]
+        shown = "NaN" if np.isnan(found) else str(found)
+        raise ValueError(f"{name} is {shown} in row {bad[0]} (counted from 0)")
+    return values
+
+
+def _codes(array: NDArray[Any], label: Label, grow: bool) -> NDArray[np.uint32]:
+    if label.kind in ("integer", "bool"):
+        if array.dtype.kind == "f":
+            array = _finite(array, label.name)
+        found, codes = _core.integer_codes(np.ascontiguousarray(array, np.int64))
+        met = [bool(v) for v in found] if label.kind == "bool" else found.tolist()
+    else:
+        values = [category(v) for v in array.tolist()] if array.dtype.kind == "f" else array.tolist()
+        met = sorted(dict.fromkeys(values))
+        index = {value: code for code, value in enumerate(met)}
+        codes = np.fromiter(map(index.__getitem__, values), np.uint32, len(values))
+    known = {value: code for code, value in enumerate(label.classes)}
+    new = [value for value in met if value not in known]
+    if new and not grow:
+        raise ValueError(
+            f"{label.name} is {new[0]!r} in some row, a class that was not there before"
+        )
+    label.classes += new
+    if len(label.classes) > MOST_CATEGORIES:
+        number = "; floats, or the type 'number', are taken as numbers" if label.kind == "integer" else ""
+        raise ValueError(
+            f"{label.name} has {len(label.classes)} classes, more than {MOST_CATEGORIES}{number}"
+        )
+    known = {value: code for code, value in enumerate(label.classes)}
+    if all(known[value] == code for code, value in enumerate(met)):
+        return codes
+    return np.array([known[value] for value in met], np.uint32)[codes]
+
+
+def read(
+    values: Any, name: str, target: bool, treat: Treat, known: Sequence[Label] | None, grow: bool = True
+) -> tuple[list[Label], list[Values]]:
+    """The labels in `values` and what they hold, row by row.
+
+    Labels that are known already must come again in the same order; they may bring new classes.
+    """
+    if treat not in ("auto", "class", "number"):
+        what = "target_type" if target else "sensitive_type"
+        raise ValueError(f"{what} is {treat!r}: expected 'auto', 'class' or 'number'")
+    columns = columns_of(values, name)
+    if known is not None and len(columns) != len(known):
+        raise ValueError(f"{name} has {len(columns)} columns, but {len(known)} are expected")
+    labels: list[Label] = []
+    read_: list[Values] = []
+    for j, (column, values_) in enumerate(columns):
+        array = _typed(np.asarray(values_), column)
+        if len(array) and isinstance(array.flat[0], (datetime.date, datetime.timedelta)):
+            raise ValueError(f"{column} holds dates: expected text, whole numbers or reals")
+        kind = kind_of(array, column, treat)
+        if known is None:
+            label = Label(column, target, kind)
+        else:
+            old = known[j]
+            label = Label(old.name, target, old.kind, list(old.classes))
+            if old.is_class != (kind != "float"):
+                was = "classes" if old.is_class else "numbers"
+                raise ValueError(f"{column} holds {kind}, but it held {was} before")
+            if old.is_class and (old.kind == "text") != (kind == "text"):
+                now, was = ("text", f"{old.kind}s") if kind == "text" else (f"{kind}s", "text")
+                raise ValueError(f"{column} holds {now}, but it held {was} before")
+        read_.append(_codes(array, label, grow) if label.is_class else _finite(array, column))
+        labels.append(label)
+    return labels, read_

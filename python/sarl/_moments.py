@@ -1,0 +1,504 @@
+"""Second moments: all that a fit needs of the data, in one pass, mergeable."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_array
+from sklearn.utils.validation import _check_sample_weight
+
+from . import _core, _labels
+from ._labels import Label, Treat, Values
+from ._rows import Columns, Floats, from_tensor, is_table, is_tensor, one_hot, parts
+
+Progress = Callable[[int], Any]
+
+
+class Moments:
+    """The second moments of rows, their targets and what is to be hidden.
+
+    One pass over any number of rows, in memory that does not grow with them. Moments of different
+    rows can be merged, in any order and on any machine, exactly; they can be pickled, or turned
+    into bytes. An encoder is fitted on them with :meth:`SARL.fit_moments`.
+
+    Parameters
+    ----------
+    folds : int, default=5
+        Folds that are kept apart for held-out losses; 1 for none.
+    precision : {"double", "single"}, default="double"
+        How products of features are formed. Single is about twice as fast, for embeddings that
+        are single precision anyway.
+    random_state : int, default=0
+        Decides which row goes to which fold.
+    target_type, sensitive_type : {"auto", "class", "number"}, default="auto"
+        Text, booleans and whole numbers are classes, reals are numbers, unless said otherwise.
+    n_jobs : int or None, default=None
+        Threads; None or -1 for all cores.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sarl import SARL, Moments
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(900, 4))
+    >>> s = (X[:, 0] + X[:, 1] > 0).astype(int)
+    >>> y = (X[:, 1] + X[:, 2] > 0).astype(int)
+    >>> shards = [Moments().update(X[i::3], y[i::3], s[i::3]) for i in range(3)]
+    >>> total = shards[0].merge(shards[1]).merge(shards[2])
+    >>> len(total)
+    900
+    >>> encoder = SARL(max_leakage=0.01).fit_moments(total)
+    >>> encoder.transform(X).shape
+    (900, 1)
+    """
+
+    def __init__(
+        self,
+        *,
+        folds: int = 5,
+        precision: str = "double",
+        random_state: int = 0,
+        target_type: Treat = "auto",
+        sensitive_type: Treat = "auto",
+        n_jobs: int | None = None,
+    ) -> None:
+        self.folds = folds
+        self.precision = precision
+        self.random_state = random_state
+        self.target_type = target_type
+        self.sensitive_type = sensitive_type
+        self.n_jobs = n_jobs
+        self._columns: Columns | None = None
+        self._labels: list[Label] = []
+        self._core: _core.Moments | None = None
+
+    def update(
+        self,
+        X: Any,
+        y: Any = None,
+        s: Any = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Moments:
+        """Add rows: all of them, or none if any is refused.
+
+        Parameters
+        ----------
+        X : array or table of shape (n_rows, n_features)
+            The features.
+        y : array or table of n_rows, optional
+            The target; without it the features themselves are what is to be kept.
+        s : array or table of n_rows
+            What is to be hidden.
+        sample_weight : array of n_rows, optional
+            A weight for each row.
+
+        Returns
+        -------
+        Moments
+            Itself.
+        """
+        if is_tensor(X):
+            X = from_tensor(X)
+        if not is_table(X):
+            X = check_array(
+                X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_all_finite=False,
+                ensure_min_samples=0,
+            )
+        self._update(X, y, s, sample_weight)
+        return self
+
+    def _update(
+        self,
+        X: Any,
+        y: Any,
+        s: Any,
+        sample_weight: ArrayLike | None,
+        *,
+        leave_out: Sequence[int] = (),
+        unseen: str = "error",
+        progress: Progress | None = None,
+    ) -> None:
+        if s is None:
+            raise ValueError("sensitive features are missing: say what is to be hidden")
+        columns = self._columns or Columns.learn(X, leave_out)
+        dense, codes = columns.read(X, unseen)
+        known = self._core is not None
+        target, targets = ([], []) if y is None else _labels.read(
+            y, "y", True, self.target_type, self._of(True) if known else None
+        )
+        hidden, sensitives = _labels.read(
+            s, "s", False, self.sensitive_type, self._of(False) if known else None
+        )
+        labels, values = [*target, *hidden], [*targets, *sensitives]
+        self._check(labels, values, dense.shape[0], known)
+        weights: NDArray[np.float64] | None = None
+        if sample_weight is not None:
+            weights = _check_sample_weight(sample_weight, dense, dtype=np.float64, copy=False)
+            weights = np.ascontiguousarray(weights)
+        if self._core is None:
+            core = self._begin(columns, labels, dense, codes, weights)
+        else:
+            # What is refused later must leave this as it was.
+            core = self._core.copy()
+            for place, (old, new) in enumerate(zip(self._labels, labels, strict=True)):
+                if new.size != old.size:
+                    before = place if self._of(True) else place + 1
+                    core.reclass(before, list(range(old.size)), new.size)
+        self._push(core, columns, dense, codes, values, weights, progress)
+        self._columns, self._labels, self._core = columns, labels, core
+
+    def _of(self, target: bool) -> list[Label]:
+        return [label for label in self._labels if label.target == target]
+
+    def _check(self, labels: list[Label], values: list[Values], rows: int, known: bool) -> None:
+        if known and bool(self._of(True)) != any(label.target for label in labels):
+            raise ValueError(
+                "y was given before, and must be given again" if self._of(True)
+                else "y was not given before: the features are the target"
+            )
+        for label, of in zip(labels, values, strict=True):
+            if len(of) != rows:
+                raise ValueError(
+                    f"X has {rows} rows, but {label.name} has {len(of)}: "
+                    "found input variables with inconsistent numbers of samples"
+                )
+        names = [label.name for label in labels]
+        for i, label in enumerate(labels):
+            while label.name in names[:i]:
+                label.name += "_"
+                names[i] = label.name
+
+    def _begin(
+        self,
+        columns: Columns,
+        labels: list[Label],
+        dense: Any,
+        codes: list[NDArray[np.uint32]],
+        weights: NDArray[np.float64] | None,
+    ) -> _core.Moments:
+        return self._empty(
+            len(columns.numbers), [len(c.values) for c in columns.categories], labels, None
+        )
+
+    def _empty(
+        self, dense: int, categories: list[int], labels: list[Label], map_: _core.FeatureMap | None
+    ) -> _core.Moments:
+        check_folds(self.folds)
+        return _core.Moments(
+            dense,
+            categories,
+            [(label.name, label.target, label.size) for label in labels],
+            features_are_target=not any(label.target for label in labels),
+            folds=self.folds,
+            seed=self.random_state,
+            precision=check_choice("precision", self.precision, ("double", "single")),
+            map=map_,
+        )
+
+    def _push(
+        self,
+        core: _core.Moments,
+        columns: Columns,
+        dense: Any,
+        codes: list[NDArray[np.uint32]],
+        values: list[Values],
+        weights: NDArray[np.float64] | None,
+        progress: Progress | None,
+    ) -> None:
+        for rows, part in parts(dense):
+            self._push_part(
+                core, columns, part, [c[rows] for c in codes], [v[rows] for v in values],
+                None if weights is None else weights[rows], progress,
+            )
+
+    def _push_part(
+        self,
+        core: _core.Moments,
+        columns: Columns,
+        dense: Floats,
+        codes: list[NDArray[np.uint32]],
+        values: list[Values],
+        weights: NDArray[np.float64] | None,
+        progress: Progress | None,
+    ) -> None:
+        with named_columns(columns):
+            core.push(
+                dense, codes, values, weights, shift=[], factor=[],
+                threads=threads(self.n_jobs), progress=progress,
+            )
+
+    def merge(self, other: Moments) -> Moments:
+        """Add the rows of other moments, exactly. They may have met other classes.
+
+        Returns
+        -------
+        Moments
+            Itself.
+        """
+        if not isinstance(other, Moments):
+            raise TypeError(f"moments can be merged with moments, not with {type(other).__name__}")
+        if other._core is None:
+            return self
+        if self._core is None:
+            self._columns, self._labels = other._columns, list(other._labels)
+            self._core = other._core.copy()
+            return self
+        if self._columns != other._columns:
+            raise ValueError("these moments cannot be merged: their columns differ")
+        if [(a.target, a.kind) for a in self._labels] != [(b.target, b.kind) for b in other._labels]:
+            raise ValueError("these moments cannot be merged: their labels differ")
+        mine, theirs = self._core.copy(), other._core.copy()
+        labels = []
+        for place, (a, b) in enumerate(zip(self._labels, other._labels, strict=True)):
+            both = Label(a.name, a.target, a.kind, a.classes + [c for c in b.classes if c not in a.classes])
+            labels.append(both)
+            if not both.is_class:
+                continue
+            place += 0 if self._of(True) else 1
+            mine.reclass(place, list(range(a.size)), both.size)
+            to = [both.classes.index(c) for c in b.classes]
+            # A class that nobody met, which the core counts because a label has two at least.
+            to += [k for k in range(both.size) if k not in to][: b.size - len(to)]
+            theirs.reclass(place, to, both.size)
+        mine.merge(theirs)
+        self._labels, self._core = labels, mine
+        return self
+
+    def __iadd__(self, other: Moments) -> Moments:
+        return self.merge(other)
+
+    def __add__(self, other: Moments) -> Moments:
+        if not isinstance(other, Moments):
+            return NotImplemented
+        return self.copy().merge(other)
+
+    def __len__(self) -> int:
+        return 0 if self._core is None else self._core.rows
+
+    def __repr__(self) -> str:
+        if self._core is None or self._columns is None:
+            return "Moments(no rows yet)"
+        labels = ", ".join(label.name for label in self._labels)
+        return f"Moments({len(self)} rows, {self._columns.width} features, labels {labels})"
+
+    def copy(self) -> Moments:
+        """A copy that can go on by itself."""
+        new = object.__new__(type(self))
+        new.__dict__.update(self.__dict__)
+        if self._core is not None:
+            new._core = self._core.copy()
+            new._labels = list(self._labels)
+        return new
+
+    def to_bytes(self) -> bytes:
+        """All sums in the safetensors format, with the names of columns and classes beside them."""
+        if self._core is None or self._columns is None:
+            return b""
+        core = self._core.copy()
+        core.extra = {"python": json.dumps(self._described())}
+        return core.to_bytes()
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Moments:
+        """The inverse of :meth:`to_bytes`.
+
+        >>> Moments.from_bytes(Moments().to_bytes())
+        Moments(no rows yet)
+        """
+        if not data:
+            return cls()
+        core = _core.Moments.from_bytes(bytes(data))
+        try:
+            described = json.loads(core.extra["python"])
+        except (KeyError, ValueError):
+            raise ValueError("these are not the bytes of moments made in Python") from None
+        new = cls(**described["options"])
+        new._columns = Columns.from_plain(described["columns"])
+        new._labels = [Label(*label) for label in described["labels"]]
+        new._core = core
+        return new
+
+    def _options(self) -> dict[str, Any]:
+        names = ("folds", "precision", "random_state", "target_type", "sensitive_type", "n_jobs")
+        return {name: getattr(self, name) for name in names}
+
+    def _described(self) -> dict[str, Any]:
+        assert self._columns is not None
+        labels = [(a.name, a.target, a.kind, a.classes) for a in self._labels]
+        return {"options": self._options(), "columns": self._columns.plain(), "labels": labels}
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self._options(), "bytes": self.to_bytes()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        data = state.pop("bytes")
+        self.__init__(**state)  # type: ignore[misc]
+        if data:
+            other = type(self).from_bytes(data)
+            self._columns, self._labels, self._core = other._columns, other._labels, other._core
+
+
+class KernelMoments(Moments):
+    """Moments behind a kernel, whose map the first rows decide."""
+
+    def __init__(self, *, scale: str, kernel: dict[str, Any], **options: Any) -> None:
+        super().__init__(**options)
+        self.scale = scale
+        self.kernel = kernel
+        self.spreads: list[tuple[float, float]] = []
+        self.scaling: tuple[list[float], list[float]] = ([], [])
+        self.map: _core.FeatureMap | None = None
+
+    def _begin(
+        self,
+        columns: Columns,
+        labels: list[Label],
+        dense: Any,
+        codes: list[NDArray[np.uint32]],
+        weights: NDArray[np.float64] | None,
+    ) -> _core.Moments:
+        used: Any = slice(None)
+        if weights is not None and (weights == 0).any():
+            # A row of weight zero is no row.
+            used = np.flatnonzero(weights > 0)
+            weights = np.ascontiguousarray(weights[used])
+            dense, codes = dense[used], [c[used] for c in codes]
+        self._learn_scale(columns, dense, weights)
+        self.map = self._learn_map(columns, dense, codes, weights)
+        return self._empty(columns.width, [], labels, self.map)
+
+    def _learn_scale(
+        self, columns: Columns, dense: Any, weights: NDArray[np.float64] | None
+    ) -> None:
+        spreads = _core.Spreads()
+        with named_columns(columns):
+            for rows, part in parts(dense):
+                spreads.push(part, None if weights is None else weights[rows])
+        self.spreads = spreads.finish() or [(0.0, 0.0)] * dense.shape[1]
+        if check_choice("scale", self.scale, ("standard", "none")) == "standard":
+            rest = columns.width - len(self.spreads)
+            self.scaling = (
+                [mean for mean, _ in self.spreads] + [0.0] * rest,
+                [1 / sd if sd > 0 else 1.0 for _, sd in self.spreads] + [1.0] * rest,
+            )
+
+    def _learn_map(
+        self,
+        columns: Columns,
+        dense: Any,
+        codes: list[NDArray[np.uint32]],
+        weights: NDArray[np.float64] | None,
+    ) -> _core.FeatureMap:
+        how = self.kernel
+        n = dense.shape[0]
+        if how["approx"] == "exact" and n > EXACT_ROWS:
+            raise ValueError(
+                f"the exact kernel method needs memory for the square of {n} rows; use "
+                f"approx='landmarks', or at most {EXACT_ROWS} rows"
+            )
+        capacity = EXACT_ROWS if how["approx"] == "exact" else max(4000, 10 * how["landmarks"])
+        shift, factor = self.scaling
+        weighted = weights is not None
+        width = columns.width + weighted
+        if weighted and shift:
+            shift, factor = [*shift, 0.0], [*factor, 1.0]
+        sample = _core.Sample(capacity, width, self.random_state, shift, factor)
+        for rows, part in parts(dense):
+            x: Any = one_hot(part, [c[rows] for c in codes], columns)
+            if weights is not None:
+                x = np.column_stack([x, weights[rows]])
+            with named_columns(columns):
+                sample.push(x)
+        chosen = sample.rows()
+        of = np.ascontiguousarray(chosen[:, -1]) if weighted else None
+        return _core.FeatureMap.fit(
+            np.ascontiguousarray(chosen[:, : columns.width]), of, seed=self.random_state,
+            threads=threads(self.n_jobs), **how,
+        )
+
+    def _push_part(
+        self,
+        core: _core.Moments,
+        columns: Columns,
+        dense: Floats,
+        codes: list[NDArray[np.uint32]],
+        values: list[Values],
+        weights: NDArray[np.float64] | None,
+        progress: Progress | None,
+    ) -> None:
+        dense = one_hot(dense, codes, columns)
+        shift, factor = self.scaling
+        with named_columns(columns):
+            core.push(
+                dense, [], values, weights, shift=shift, factor=factor,
+                threads=threads(self.n_jobs), progress=progress,
+            )
+
+    def merge(self, other: Moments) -> Moments:
+        raise ValueError("moments behind a kernel cannot be merged: each has a map of its own")
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = dict(self.__dict__)
+        if self._core is not None:
+            state["_core"] = self._core.to_bytes()
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        if isinstance(state["_core"], bytes):
+            assert self._columns is not None
+            self._core = _core.Moments.from_bytes(state["_core"], self.map, self._columns.width)
+
+
+#: More rows than this are too many for the exact kernel method: its memory is their square.
+EXACT_ROWS = 20_000
+
+
+class named_columns:
+    """Names the column and the row of a value that is not finite."""
+
+    def __init__(self, columns: Columns) -> None:
+        self.columns = columns
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, _type: object, error: BaseException | None, _traceback: object) -> None:
+        if isinstance(error, _core.NotFinite):
+            row, column, value = error.args
+            names = self.columns.feature_names()
+            name = names[column] if column < len(names) else f"x{column}"
+            found = "NaN" if value != value else ("inf" if value > 0 else "-inf")
+            raise ValueError(
+                f"X is {found} in row {row}, column {name!r} (rows are counted from 0); every value "
+                "must be finite. Fill missing values in first, with "
+                "sklearn.impute.SimpleImputer for example"
+            ) from None
+
+
+def check_choice(name: str, value: Any, choices: Sequence[str]) -> str:
+    """One of several words."""
+    if value not in choices:
+        known = ", ".join(repr(c) for c in choices)
+        raise ValueError(f"{name} is {value!r}: expected one of {known}")
+    return str(value)
+
+
+def check_folds(folds: Any) -> int:
+    """The number of folds."""
+    if isinstance(folds, bool) or not isinstance(folds, (int, np.integer)) or not 1 <= folds <= 1000:
+        raise ValueError(f"folds is {folds!r}: expected a whole number, 1 to 1000")
+    return int(folds)
+
+
+def threads(n_jobs: Any) -> int | None:
+    """The number of threads; None for all cores."""
+    if n_jobs is None or n_jobs == -1:
+        return None
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, (int, np.integer)) or n_jobs < 1:
+        raise ValueError(f"n_jobs is {n_jobs!r}: expected None, -1, or a whole number above 0")
+    return int(n_jobs)

@@ -1,0 +1,226 @@
+//! NumPy arrays as matrices, and matrices as NumPy arrays.
+
+use faer::{Mat, MatRef};
+use numpy::{
+    Element as ArrayElement, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1,
+    PyReadonlyArray2, PyUntypedArrayMethods,
+};
+use pyo3::prelude::*;
+use rayon::prelude::*;
+use sarl::{Block, Element, LabelBlock};
+
+use crate::failure::wrong;
+
+/// Rows × columns of single or double precision, contiguous in either order.
+#[derive(FromPyObject)]
+pub enum Matrix<'py> {
+    Double(PyReadonlyArray2<'py, f64>),
+    Single(PyReadonlyArray2<'py, f32>),
+}
+
+/// The values of a label: codes of classes, or numbers.
+#[derive(FromPyObject)]
+pub enum LabelArray<'py> {
+    Classes(PyReadonlyArray1<'py, u32>),
+    Numbers(PyReadonlyArray1<'py, f64>),
+}
+
+impl LabelArray<'_> {
+    pub fn block(&self) -> PyResult<LabelBlock<'_>> {
+        Ok(match self {
+            LabelArray::Classes(codes) => LabelBlock::Class(slice(codes)?),
+            LabelArray::Numbers(values) => {
+                let values = slice(values)?;
+                LabelBlock::Number(MatRef::from_column_major_slice(values, values.len(), 1))
+            }
+        })
+    }
+}
+
+pub fn slice<'a, T: ArrayElement>(array: &'a PyReadonlyArray1<'_, T>) -> PyResult<&'a [T]> {
+    array.as_slice().map_err(|_| wrong("expected a contiguous array"))
+}
+
+/// A view of an array, without a copy.
+pub fn view<'a, T: ArrayElement>(array: &'a PyReadonlyArray2<'_, T>) -> PyResult<MatRef<'a, T>> {
+    let (rows, columns) = (array.shape()[0], array.shape()[1]);
+    let values = array.as_slice().map_err(|_| wrong("expected a contiguous array"))?;
+    Ok(match array.is_c_contiguous() {
+        true => MatRef::from_row_major_slice(values, rows, columns),
+        false => MatRef::from_column_major_slice(values, rows, columns),
+    })
+}
+
+/// Everything of a block but its dense features.
+pub struct Beside<'a> {
+    pub codes: Vec<&'a [u32]>,
+    pub labels: Vec<LabelBlock<'a>>,
+    pub weights: Option<&'a [f64]>,
+}
+
+impl<'a> Beside<'a> {
+    /// A block of the dense features and this.
+    pub fn with<'b, T: Element>(&self, dense: MatRef<'b, T>) -> Block<'b, T>
+    where
+        'a: 'b,
+    {
+        let block = Block::new(dense);
+        let block = self.codes.iter().fold(block, |block, codes| block.coded(codes));
+        let block = self.labels.iter().fold(block, |block, label| block.label(*label));
+        match self.weights {
+            Some(weights) => block.weighted(weights),
+            None => block,
+        }
+    }
+
+    /// Rows `start..start + rows`.
+    pub fn slice(&self, start: usize, rows: usize) -> PyResult<Beside<'a>> {
+        let short = || wrong("the labels, codes and weights must have as many rows as X");
+        let end = start + rows;
+        let cut = |codes: &&'a [u32]| codes.get(start..end).ok_or_else(short);
+        Ok(Beside {
+            codes: self.codes.iter().map(cut).collect::<PyResult<_>>()?,
+            labels: self
+                .labels
+                .iter()
+                .map(|label| {
+                    Ok(match label {
+                        LabelBlock::Class(codes) => LabelBlock::Class(cut(codes)?),
+                        LabelBlock::Number(values) if values.nrows() >= end => {
+                            LabelBlock::Number(values.subrows(start, rows))
+                        }
+                        LabelBlock::Number(_) => return Err(short()),
+                    })
+                })
+                .collect::<PyResult<_>>()?,
+            weights: match self.weights {
+                Some(weights) => Some(weights.get(start..end).ok_or_else(short)?),
+                None => None,
+            },
+        })
+    }
+}
+
+/// What is taken off each dense column and what it is multiplied by; nothing, if both are empty.
+#[derive(Clone, Debug, Default)]
+pub struct Scaling {
+    pub shift: Vec<f64>,
+    pub factor: Vec<f64>,
+}
+
+impl Scaling {
+    pub fn new(shift: Vec<f64>, factor: Vec<f64>) -> PyResult<Self> {
+        if shift.len() != factor.len() {
+            return Err(wrong("as many shifts as factors are needed"));
+        }
+        Ok(Scaling { shift, factor })
+    }
+
+    /// From means and standard deviations; a constant is only shifted.
+    pub fn standard(spreads: &[(f64, f64)]) -> Self {
+        let factor = |&(_, deviation): &(f64, f64)| match deviation > 0.0 {
+            true => 1.0 / deviation,
+            false => 1.0,
+        };
+        Scaling {
+            shift: spreads.iter().map(|s| s.0).collect(),
+            factor: spreads.iter().map(factor).collect(),
+        }
+    }
+
+    pub fn is_none(&self) -> bool {
+        self.shift.is_empty()
+    }
+
+    /// Rows of as many columns as this has, or as any.
+    pub fn check(&self, columns: usize) -> PyResult<()> {
+        match self.is_none() || self.shift.len() == columns {
+            true => Ok(()),
+            false => Err(wrong(format!(
+                "X has {columns} features, but {} are expected",
+                self.shift.len()
+            ))),
+        }
+    }
+
+    /// Scaled doubles, row by row.
+    pub fn apply<T: Element>(&self, x: MatRef<'_, T>) -> Vec<f64> {
+        /// Rows that one worker reads, column by column where they lie so.
+        const ROWS: usize = 256;
+        let columns = x.ncols();
+        let mut out = vec![0.0; x.nrows() * columns];
+        if columns == 0 {
+            return out;
+        }
+        let place = |j: usize| match self.is_none() {
+            true => (0.0, 1.0),
+            false => (self.shift[j], self.factor[j]),
+        };
+        out.par_chunks_mut(ROWS * columns).enumerate().for_each(|(chunk, to)| {
+            let rows = x.subrows(chunk * ROWS, to.len() / columns);
+            for j in 0..columns {
+                let (shift, factor) = place(j);
+                for (i, &value) in rows.col(j).iter().enumerate() {
+                    let value: f64 = value.into();
+                    to[i * columns + j] = (value - shift) * factor;
+                }
+            }
+        });
+        out
+    }
+}
+
+/// An element type that results can have.
+pub trait Returned: ArrayElement + Copy + Send + Sync + Default {
+    fn of(value: f64) -> Self;
+}
+
+impl Returned for f64 {
+    fn of(value: f64) -> Self {
+        value
+    }
+}
+
+impl Returned for f32 {
+    fn of(value: f64) -> Self {
+        value as f32
+    }
+}
+
+/// Writes rows of a matrix where a row-major array keeps them.
+pub fn put<T: Returned>(to: &mut [T], from: MatRef<'_, f64>) {
+    let columns = from.ncols();
+    for j in 0..columns {
+        for (i, &value) in from.col(j).iter().enumerate() {
+            to[i * columns + j] = T::of(value);
+        }
+    }
+}
+
+/// A row-major array of these values.
+pub fn array<'py, T: Returned>(
+    py: Python<'py>,
+    values: Vec<T>,
+    rows: usize,
+    columns: usize,
+) -> PyResult<Bound<'py, PyArray2<T>>> {
+    PyArray1::from_vec(py, values).reshape([rows, columns])
+}
+
+/// A matrix as an array.
+pub fn returned<'py>(py: Python<'py>, a: MatRef<'_, f64>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    let mut values = vec![0.0; a.nrows() * a.ncols()];
+    put(&mut values, a);
+    array(py, values, a.nrows(), a.ncols())
+}
+
+/// An array of doubles as a matrix of its own.
+pub fn owned(matrix: &Matrix<'_>) -> PyResult<Mat<f64>> {
+    Ok(match matrix {
+        Matrix::Double(array) => view(array)?.to_owned(),
+        Matrix::Single(array) => {
+            let x = view(array)?;
+            Mat::from_fn(x.nrows(), x.ncols(), |i, j| f64::from(x[(i, j)]))
+        }
+    })
+}

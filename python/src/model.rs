@@ -1,0 +1,500 @@
+//! Models: a solved problem with its encoder.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+use faer::{Mat, MatRef};
+use numpy::{PyArray1, PyArray2, PyReadonlyArray1};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+use rayon::prelude::*;
+use sarl::{Element, Encoder, Erasure, Goal, LabelKind, Map, Method, Role};
+
+use crate::arrays::{Beside, Matrix, Returned, Scaling, array, owned, put, returned, slice, view};
+use crate::failure::{refused, wrong};
+use crate::onnx;
+use crate::work::released;
+
+/// Numbers that are encoded between two questions whether somebody pressed Ctrl-C.
+const CHUNK: usize = 1 << 22;
+
+/// Rows that one worker erases at a time.
+const ROWS: usize = 512;
+
+type ErasureParts<'py> =
+    (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<f64>>);
+
+/// A model, with the scaling of the rows that it encodes.
+#[pyclass(module = "sarl._core", frozen)]
+pub struct Model {
+    model: sarl::Model,
+    scaling: Scaling,
+    encoder: OnceLock<Encoder>,
+    erasure: OnceLock<Erasure>,
+}
+
+pub fn model_of(model: sarl::Model, scaling: Scaling) -> Model {
+    Model { model, scaling, encoder: OnceLock::new(), erasure: OnceLock::new() }
+}
+
+/// A goal under the name of its parameter.
+pub fn goal(name: &str, value: f64) -> PyResult<Goal> {
+    let goal = match name {
+        "lambda_" => Goal::Lambda(value),
+        "alpha" => Goal::Alpha(value),
+        "max_leakage" => Goal::Leakage(value),
+        "min_utility" => Goal::Utility(value),
+        other => return Err(wrong(format!("there is no goal {other:?}"))),
+    };
+    match (goal.check(), goal) {
+        (Ok(()), _) => Ok(goal),
+        (Err(_), Goal::Alpha(_)) => {
+            Err(wrong(format!("{name} is {value}: expected a finite number")))
+        }
+        (Err(_), _) => {
+            let hint = match name.starts_with('m') && value > 1.0 && value <= 100.0 {
+                true => format!(" ({value} % is {})", value / 100.0),
+                false => String::new(),
+            };
+            Err(wrong(format!("{name} is {value}: expected 0 to 1{hint}")))
+        }
+    }
+}
+
+#[pymethods]
+impl Model {
+    /// Another goal from the same fit.
+    fn retune(&self, goal_name: &str, value: f64) -> PyResult<Self> {
+        let model = self.model.retune(goal(goal_name, value)?).map_err(refused)?;
+        Ok(model_of(model, self.scaling.clone()))
+    }
+
+    /// z of each row, of the precision of x.
+    #[pyo3(signature = (x, codes, threads=None))]
+    fn encode<'py>(
+        &self,
+        py: Python<'py>,
+        x: Matrix<'py>,
+        codes: Vec<PyReadonlyArray1<'py, u32>>,
+        threads: Option<usize>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let codes = codes.iter().map(slice).collect::<PyResult<Vec<_>>>()?;
+        Ok(match &x {
+            Matrix::Double(x) => self.encoded(py, view(x)?, &codes, threads)?.into_any(),
+            Matrix::Single(x) => self.encoded(py, view(x)?, &codes, threads)?.into_any(),
+        })
+    }
+
+    /// x without what is hidden, of the shape and precision of x.
+    #[pyo3(signature = (x, threads=None))]
+    fn erase<'py>(
+        &self,
+        py: Python<'py>,
+        x: Matrix<'py>,
+        threads: Option<usize>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let erasure = self.erasure()?;
+        Ok(match &x {
+            Matrix::Double(x) => self.erased(py, view(x)?, erasure, threads)?.into_any(),
+            Matrix::Single(x) => self.erased(py, view(x)?, erasure, threads)?.into_any(),
+        })
+    }
+
+    /// The best linear reconstruction of the inputs, one-hot columns and all, in their units.
+    fn decode<'py>(&self, py: Python<'py>, z: Matrix<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let z = owned(&z)?;
+        let mut x = self.encoder().reconstruct(z.as_ref()).map_err(refused)?;
+        for (j, (shift, factor)) in self.scaling.shift.iter().zip(&self.scaling.factor).enumerate()
+        {
+            x.col_mut(j).iter_mut().for_each(|v| *v = *v / factor + shift);
+        }
+        returned(py, x.as_ref())
+    }
+
+    /// The best linear predictions of the label columns from z.
+    fn predict<'py>(
+        &self,
+        py: Python<'py>,
+        z: Matrix<'py>,
+        target: bool,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let role = if target { Role::Target } else { Role::Sensitive };
+        let told = self.encoder().predict(role, owned(&z)?.as_ref()).map_err(refused)?;
+        returned(py, told.as_ref())
+    }
+
+    /// The number of dimensions of z.
+    #[getter]
+    fn dim(&self) -> usize {
+        self.model.point().dim
+    }
+
+    /// Whether z is linear in x.
+    #[getter]
+    fn is_linear(&self) -> bool {
+        self.model.is_linear()
+    }
+
+    /// The cap on dimensions.
+    #[getter]
+    fn cap(&self) -> Option<usize> {
+        self.model.cap()
+    }
+
+    /// The ridge.
+    #[getter]
+    fn ridge(&self) -> f64 {
+        self.model.reduced().ridge()
+    }
+
+    /// The number of rows it was fitted on.
+    #[getter]
+    fn rows(&self) -> u64 {
+        self.model.reduced().rows()
+    }
+
+    /// The dimension of the whitened space.
+    #[getter]
+    fn basis(&self) -> usize {
+        self.model.reduced().basis()
+    }
+
+    /// The numbers of label columns of the target and of what is hidden.
+    #[getter]
+    fn label_columns(&self) -> (usize, usize) {
+        self.model.reduced().label_columns()
+    }
+
+    /// The map in words.
+    #[getter]
+    fn map_name(&self) -> String {
+        self.model.map_name()
+    }
+
+    /// The kernel and its parameters: name, γ, degree, coef0; none if it is linear.
+    #[getter]
+    fn kernel(&self) -> Option<(&'static str, Option<f64>, Option<u32>, Option<f64>)> {
+        match self.encoder().map() {
+            Map::Linear { .. } => None,
+            Map::Fourier { .. } => Some(("random-features", None, None, None)),
+            Map::Kernel { kernel, .. } => Some(match kernel {
+                sarl::Kernel::Rbf { gamma } => ("rbf", Some(gamma), None, None),
+                sarl::Kernel::Laplacian { gamma } => ("laplacian", Some(gamma), None, None),
+                sarl::Kernel::Polynomial { gamma, coef0, degree } => {
+                    ("polynomial", Some(gamma), Some(degree), Some(coef0))
+                }
+            }),
+        }
+    }
+
+    /// The goal: the name of its parameter, and its value.
+    #[getter]
+    fn goal(&self) -> (&'static str, f64) {
+        match self.model.goal() {
+            Goal::Lambda(value) => ("lambda_", value),
+            Goal::Alpha(value) => ("alpha", value),
+            Goal::Leakage(value) => ("max_leakage", value),
+            Goal::Utility(value) => ("min_utility", value),
+        }
+    }
+
+    /// How the goal was reached.
+    #[getter]
+    fn method(&self) -> &'static str {
+        match self.model.method() {
+            Method::Spectral => "spectral",
+            Method::Rotated => "rotated",
+            Method::Diluted => "diluted",
+        }
+    }
+
+    /// λ, dimensions, target loss, adversary loss, utility, leakage.
+    #[getter]
+    fn point(&self) -> (f64, usize, f64, f64, f64, f64) {
+        let p = self.model.point();
+        (p.lambda, p.dim, p.losses.jy, p.losses.js, p.utility, p.leakage)
+    }
+
+    /// The dual bound, and the gap to it.
+    #[getter]
+    fn certificate(&self) -> (f64, f64) {
+        let certificate = self.model.certificate();
+        (certificate.dual_bound, certificate.gap)
+    }
+
+    /// What any encoder could achieve.
+    fn bounds(&self) -> PyResult<BTreeMap<&'static str, f64>> {
+        let front = self.model.front().map_err(refused)?;
+        let b = front.bounds();
+        Ok(BTreeMap::from([
+            ("gamma_min", b.gamma_min),
+            ("gamma_max", b.gamma_max),
+            ("alpha_min", b.alpha_min),
+            ("alpha_max", b.alpha_max),
+            ("alpha_bar_min", b.alpha_bar_min),
+            ("alpha_star_min", b.alpha_star_min),
+            ("target_variance", b.target_variance),
+        ]))
+    }
+
+    /// The front at evenly spaced λ: a column of numbers for each name.
+    #[pyo3(signature = (points, threads=None))]
+    fn front<'py>(
+        &self,
+        py: Python<'py>,
+        points: usize,
+        threads: Option<usize>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let points = released(py, threads, || self.model.front()?.points(points))?;
+        let points = points.map_err(refused)?;
+        let columns: [(&str, fn(&sarl::Point) -> f64); 5] = [
+            ("lambda", |p| p.lambda),
+            ("jy", |p| p.losses.jy),
+            ("js", |p| p.losses.js),
+            ("utility", |p| p.utility),
+            ("leakage", |p| p.leakage),
+        ];
+        let all = PyDict::new(py);
+        for (name, of) in columns {
+            all.set_item(name, PyArray1::from_vec(py, points.iter().map(of).collect()))?;
+        }
+        let dims = points.iter().map(|p| p.dim as i64).collect();
+        all.set_item("dim", PyArray1::<i64>::from_vec(py, dims))?;
+        Ok(all)
+    }
+
+    /// The λ at which dimensions are lost.
+    fn breakpoints(&self) -> PyResult<Vec<f64>> {
+        self.model.front().and_then(|f| f.breakpoints()).map_err(refused)
+    }
+
+    /// Columns × dim: z = weightsᵀ columns − offset.
+    fn weights<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        returned(py, self.encoder().weights())
+    }
+
+    /// What is taken off each dimension.
+    fn offset(&self) -> Vec<f64> {
+        self.encoder().offset().to_vec()
+    }
+
+    /// The shift and the factor of each dense column; empty, if they come as they are.
+    #[getter]
+    fn scaling(&self) -> (Vec<f64>, Vec<f64>) {
+        (self.scaling.shift.clone(), self.scaling.factor.clone())
+    }
+
+    /// The same model for rows of another scaling.
+    fn scaled(&self, shift: Vec<f64>, factor: Vec<f64>) -> PyResult<Self> {
+        Ok(model_of(self.model.clone(), Scaling::new(shift, factor)?))
+    }
+
+    /// The number of inputs, one-hot columns included.
+    #[getter]
+    fn inputs(&self) -> usize {
+        self.model.inputs()
+    }
+
+    /// The labels: name, whether it is the target, number of classes or 0.
+    #[getter]
+    fn labels(&self) -> Vec<(String, bool, usize)> {
+        let labels = self.model.labels().iter().filter(|l| l.kind != LabelKind::Features);
+        let classes = |kind: &LabelKind| match kind {
+            LabelKind::Class { classes } => *classes,
+            _ => 0,
+        };
+        labels.map(|l| (l.name.clone(), l.role == Role::Target, classes(&l.kind))).collect()
+    }
+
+    /// Erasure in the units of the inputs: the mean, what finds a direction (directions × inputs)
+    /// and what is taken off for it (directions × inputs).
+    fn erasure_parts<'py>(&self, py: Python<'py>) -> PyResult<ErasureParts<'py>> {
+        let erasure = self.erasure()?;
+        let scale = |j: usize| {
+            let of = |values: &[f64], none| values.get(j).copied().unwrap_or(none);
+            (of(&self.scaling.shift, 0.0), of(&self.scaling.factor, 1.0))
+        };
+        let mean = erasure.mean().iter().enumerate().map(|(j, m)| m / scale(j).1 + scale(j).0);
+        let (found, taken) = (erasure.found().transpose(), erasure.taken());
+        let found = Mat::from_fn(found.nrows(), found.ncols(), |i, j| found[(i, j)] * scale(j).1);
+        let taken = Mat::from_fn(taken.nrows(), taken.ncols(), |i, j| taken[(i, j)] / scale(j).1);
+        let mean = PyArray1::from_vec(py, mean.collect());
+        Ok((mean, returned(py, found.as_ref())?, returned(py, taken.as_ref())?))
+    }
+
+    /// Texts that travel along.
+    #[getter]
+    fn extra(&self) -> BTreeMap<String, String> {
+        self.model.extra.clone()
+    }
+
+    /// The model file's bytes, with these texts in it.
+    fn to_bytes<'py>(
+        &self,
+        py: Python<'py>,
+        extra: BTreeMap<String, String>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let mut model = self.model.clone();
+        model.extra = extra;
+        Ok(PyBytes::new(py, &model.to_bytes().map_err(refused)?))
+    }
+
+    /// Writes the model file: whole, or not at all.
+    fn save(&self, path: std::path::PathBuf, extra: BTreeMap<String, String>) -> PyResult<()> {
+        let mut model = self.model.clone();
+        model.extra = extra;
+        let bytes = model.to_bytes().map_err(refused)?;
+        onnx::write(&path, &bytes)
+    }
+
+    /// Reads a model file's bytes and checks all of it.
+    #[staticmethod]
+    fn from_bytes(bytes: Cow<'_, [u8]>, shift: Vec<f64>, factor: Vec<f64>) -> PyResult<Self> {
+        let model = sarl::Model::from_bytes(&bytes).map_err(refused)?;
+        Ok(model_of(model, Scaling::new(shift, factor)?))
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let from = py.get_type::<Model>().getattr("from_bytes")?;
+        let bytes = PyBytes::new(py, &self.model.to_bytes().map_err(refused)?);
+        let (shift, factor) = self.scaling();
+        Ok((from, (bytes, shift, factor)).into_pyobject(py)?.into_any())
+    }
+
+    /// Writes the encoder as an ONNX model. `columns` are the columns of a table, a name with its
+    /// categories or none for a number; without them there is one input, a matrix.
+    #[pyo3(signature = (path, *, columns, erase, double))]
+    fn to_onnx(
+        &self,
+        path: std::path::PathBuf,
+        columns: Option<onnx::Columns>,
+        erase: bool,
+        double: bool,
+    ) -> PyResult<()> {
+        let scaling = &self.scaling;
+        let bytes = match erase {
+            true => sarl_onnx::eraser(self.erasure()?, &scaling.shift, &scaling.factor, double)
+                .map_err(|e| wrong(e.to_string()))?,
+            false => onnx::encoder(self.encoder(), scaling, columns.as_ref(), double)?,
+        };
+        onnx::write(&path, &bytes)
+    }
+}
+
+impl Model {
+    fn encoder(&self) -> &Encoder {
+        self.encoder.get_or_init(|| self.model.encoder())
+    }
+
+    fn erasure(&self) -> PyResult<&Erasure> {
+        if let Some(erasure) = self.erasure.get() {
+            return Ok(erasure);
+        }
+        let erasure = self.model.erasure().map_err(refused)?;
+        Ok(self.erasure.get_or_init(|| erasure))
+    }
+
+    fn encoded<'py, T: Element + Returned>(
+        &self,
+        py: Python<'py>,
+        x: MatRef<'_, T>,
+        codes: &[&[u32]],
+        threads: Option<usize>,
+    ) -> PyResult<Bound<'py, PyArray2<T>>> {
+        self.scaling.check(x.ncols())?;
+        let encoder = self.encoder();
+        let (n, dim) = (x.nrows(), encoder.dim());
+        let beside = Beside { codes: codes.to_vec(), labels: Vec::new(), weights: None };
+        let mut z = vec![T::default(); n * dim];
+        let step = (CHUNK / x.ncols().max(1)).max(1);
+        for start in (0..n).step_by(step) {
+            let rows = step.min(n - start);
+            let beside = beside.slice(start, rows)?;
+            let to = &mut z[start * dim..(start + rows) * dim];
+            released(py, threads, || {
+                let part = x.subrows(start, rows);
+                let encoded = match self.scaling.is_none() {
+                    true => encoder.encode_block(&beside.with(part)),
+                    false => {
+                        let scaled = self.scaling.apply(part);
+                        let scaled = MatRef::from_row_major_slice(&scaled, rows, x.ncols());
+                        encoder.encode_block(&beside.with(scaled))
+                    }
+                }?;
+                put(to, encoded.as_ref());
+                Ok(())
+            })?
+            .map_err(|e| refused(moved(e, start)))?;
+            py.check_signals()?;
+        }
+        array(py, z, n, dim)
+    }
+
+    fn erased<'py, T: Element + Returned>(
+        &self,
+        py: Python<'py>,
+        x: MatRef<'_, T>,
+        erasure: &Erasure,
+        threads: Option<usize>,
+    ) -> PyResult<Bound<'py, PyArray2<T>>> {
+        let columns = x.ncols();
+        if columns != erasure.mean().len() {
+            let expected = erasure.mean().len();
+            return Err(wrong(format!("X has {columns} features, but {expected} are expected")));
+        }
+        self.scaling.check(columns)?;
+        let n = x.nrows();
+        let mut out = vec![T::default(); n * columns];
+        let factor = |j: usize| self.scaling.factor.get(j).copied().unwrap_or(1.0);
+        let step = (CHUNK / columns.max(1)).max(1);
+        for start in (0..n).step_by(step) {
+            let rows = step.min(n - start);
+            let to = &mut out[start * columns..(start + rows) * columns];
+            let bad = released(py, threads, || {
+                to.par_chunks_mut(ROWS * columns).enumerate().find_map_first(|(chunk, to)| {
+                    let part = x.subrows(start + chunk * ROWS, to.len() / columns);
+                    let mut centred = self.scaling.apply(part);
+                    for row in centred.chunks_mut(columns) {
+                        row.iter_mut().zip(erasure.mean()).for_each(|(v, mean)| *v -= mean);
+                    }
+                    let bad = centred.iter().position(|v| !v.is_finite());
+                    if let Some(at) = bad {
+                        let (i, j) = (at / columns, at % columns);
+                        let value: f64 = part[(i, j)].into();
+                        return Some(sarl::Error::NotFinite {
+                            row: (start + chunk * ROWS + i) as u64,
+                            place: sarl::Place::Feature(j),
+                            value,
+                        });
+                    }
+                    let centred = MatRef::from_row_major_slice(&centred, part.nrows(), columns);
+                    let taken = centred * erasure.found() * erasure.taken();
+                    for j in 0..columns {
+                        let factor = factor(j);
+                        for (i, &taken) in taken.col(j).iter().enumerate() {
+                            let value: f64 = part[(i, j)].into();
+                            to[i * columns + j] = T::of(value - taken / factor);
+                        }
+                    }
+                    None
+                })
+            })?;
+            if let Some(error) = bad {
+                return Err(refused(error));
+            }
+            py.check_signals()?;
+        }
+        array(py, out, n, columns)
+    }
+}
+
+/// The same error in rows counted from the first of all.
+fn moved(error: sarl::Error, by: usize) -> sarl::Error {
+    match error {
+        sarl::Error::NotFinite { row, place, value } => {
+            sarl::Error::NotFinite { row: row + by as u64, place, value }
+        }
+        other => other,
+    }
+}

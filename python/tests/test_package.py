@@ -1,0 +1,79 @@
+"""Types, examples in docstrings, and the tutorial."""
+
+import contextlib
+import doctest
+import importlib
+import io
+import os
+import pkgutil
+import re
+import subprocess
+import sys
+
+import pytest
+from conftest import ROOT, real
+
+import sarl
+
+MODULES = [f"sarl.{m.name}" for m in pkgutil.iter_modules(sarl.__path__) if m.name != "_core"]
+
+
+@pytest.mark.parametrize("name", ["sarl", *MODULES])
+def test_examples_in_docstrings(name):
+    os.environ.setdefault("MPLBACKEND", "Agg")
+    result = doctest.testmod(importlib.import_module(name))
+    assert result.failed == 0
+
+
+def test_everything_public_is_documented_with_an_example():
+    for name in ("SARL", "KernelSARL", "Eraser", "Moments", "audit", "load"):
+        text = getattr(sarl, name).__doc__
+        assert "Examples\n" in text and ">>>" in text, name
+        assert "{" + "goals}" not in text
+    for cls in (sarl.SARL, sarl.KernelSARL, sarl.Eraser):
+        for parameter in cls().get_params():
+            assert re.search(rf"^ +(\w+, )*{parameter}(, \w+)* : ", cls.__doc__, re.M), (cls, parameter)
+        for method in ("fit", "partial_fit", "transform", "fit_transform", "inverse_transform", "retune",
+                       "save", "load", "to_onnx", "front", "fit_moments"):
+            assert getattr(cls, method).__doc__, method
+
+
+def check(*words):
+    environment = {**os.environ, "MYPYPATH": str(ROOT / "python")}
+    done = subprocess.run([sys.executable, "-m", *words], cwd=ROOT, capture_output=True, text=True, env=environment)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_stubs_are_those_of_the_module():
+    check("mypy.stubtest", "sarl._core")
+
+
+def test_types():
+    check("mypy", "--config-file", "pyproject.toml")
+
+
+def test_the_package_is_typed():
+    assert os.path.exists(os.path.join(os.path.dirname(sarl.__file__), "py.typed"))
+
+
+BLOCK = re.compile(r"^```(python|text)\n(.*?)^```$", re.M | re.S)
+
+
+def test_the_tutorial(tmp_path, monkeypatch):
+    """Runs every block of code; what is shown below one must be what it prints."""
+    monkeypatch.setenv("MPLBACKEND", "Agg")
+    for name in ("adult.data", "adult.test"):
+        (tmp_path / name).symlink_to(real(f"adult/{name}"))
+    monkeypatch.chdir(tmp_path)
+    blocks = BLOCK.findall((ROOT / "docs" / "tutorial.md").read_text())
+    assert len(blocks) > 10
+    names: dict[str, object] = {}
+    printed = ""
+    for kind, text in blocks:
+        if kind == "text":
+            assert printed.strip() == text.strip()
+            continue
+        out = io.StringIO()
+        with contextlib.redirect_stdout(out):
+            exec(compile(text, "tutorial.md", "exec"), names)  # noqa: S102 - that is the point
+        printed = out.getvalue()

@@ -1,0 +1,102 @@
+"""What a fit says about itself, and other trade-offs from it."""
+
+import time
+
+import numpy as np
+import pytest
+from conftest import Rows
+
+from sarl import SARL, Eraser, KernelSARL
+
+
+@pytest.fixture(scope="module")
+def encoder(rows):
+    return SARL(max_leakage=0.05).fit(rows.X, rows.y, sensitive_features=rows.s)
+
+
+def loss(z, labels):
+    """The mean squared error of least squares on z, summed over one-hot columns."""
+    hot = np.eye(labels.max() + 1)[labels]
+    a = np.column_stack([np.ones(len(z)), z])
+    return ((hot - a @ np.linalg.lstsq(a, hot, rcond=None)[0]) ** 2).sum() / len(z)
+
+
+def test_the_losses_are_those_of_least_squares(encoder, rows):
+    z = encoder.transform(rows.X)
+    assert encoder.point_.jy == pytest.approx(loss(z, rows.y), abs=1e-10)
+    assert encoder.point_.js == pytest.approx(loss(z, rows.s), abs=1e-10)
+    bounds = encoder.bounds_
+    assert encoder.leakage_ == pytest.approx(1 - loss(z, rows.s) / loss(z[:, :0], rows.s), abs=1e-10)
+    assert bounds.gamma_min == pytest.approx(loss(rows.X, rows.y), abs=1e-10)
+    assert bounds.alpha_star_min == pytest.approx(loss(rows.X, rows.s), abs=1e-10)
+    assert bounds.utility(bounds.gamma_min) == 1 and bounds.leakage(bounds.alpha_max) == 0
+
+
+def test_the_certificate(encoder):
+    assert abs(encoder.gap_) < 1e-9
+    assert encoder.dual_bound_ == pytest.approx(encoder.point_.jy, abs=1e-9)
+    assert encoder.leakage_ == pytest.approx(0.05, abs=1e-9)
+
+
+def test_the_front(encoder):
+    front = encoder.front_
+    assert front.shape == (101, 12) == np.asarray(front).shape
+    assert (np.diff(front["utility"]) < 1e-9).all() and (np.diff(front["leakage"]) < 1e-9).all()
+    assert front["utility"][0] == pytest.approx(1)
+    table = front.to_pandas()
+    assert list(table.columns) == list(front.columns)
+    np.testing.assert_array_equal(table["leakage"], front["leakage"])
+    assert [row["dim"] for row in front][:3] == list(front["dim"][:3])
+    assert "heldout_leakage" in repr(front) and "101 points" in repr(front)
+    with pytest.raises(KeyError, match="the columns are lambda, dim"):
+        front["loss"]
+    assert len(encoder.front(7)) == 7
+
+
+@pytest.mark.parametrize("cls", [SARL, KernelSARL, Eraser])
+def test_retune_is_a_fit_with_another_goal(cls, rows):
+    base = {} if cls is not KernelSARL else {"landmarks": 40}
+    start = cls(lambda_=0.5, **base).fit(rows.X, rows.y, sensitive_features=rows.s)
+    for goal in ({"lambda_": 0.2}, {"max_leakage": 0.03}, {"min_utility": 0.8}, {"alpha": 0.45}):
+        tuned = start.retune(**goal)
+        fitted = cls(**goal, **base).fit(rows.X, rows.y, sensitive_features=rows.s)
+        assert tuned.get_params() == fitted.get_params()
+        np.testing.assert_allclose(tuned.transform(rows.X), fitted.transform(rows.X), atol=1e-9)
+        assert tuned.heldout_ == pytest.approx(fitted.heldout_)
+    assert start.lambda_ == 0.5, "the first one stays"
+
+
+def test_retune_is_quick_beside_a_fit():
+    rows = Rows(200_000, 40)
+    start = time.perf_counter()
+    encoder = SARL(max_leakage=0.1).fit(rows.X, rows.y, sensitive_features=rows.s)
+    fit = time.perf_counter() - start
+    took = []
+    for leakage in np.linspace(0.01, 0.2, 20):
+        start = time.perf_counter()
+        encoder.retune(max_leakage=leakage)
+        took.append(time.perf_counter() - start)
+    assert np.median(took) < fit / 10
+
+
+def test_reconstruction(rows):
+    encoder = SARL(min_utility=1.0).fit(rows.X, rows.y, sensitive_features=rows.s)
+    z = encoder.transform(rows.X)
+    back = encoder.inverse_transform(z)
+    a = np.column_stack([np.ones(len(z)), z])
+    np.testing.assert_allclose(back, a @ np.linalg.lstsq(a, rows.X, rcond=None)[0], atol=1e-9)
+    kernel = KernelSARL(min_utility=1.0, landmarks=30).fit(rows.X, rows.y, sensitive_features=rows.s)
+    z = kernel.transform(rows.X)
+    a = np.column_stack([np.ones(len(z)), z])
+    np.testing.assert_allclose(kernel.inverse_transform(z), a @ np.linalg.lstsq(a, rows.X, rcond=None)[0],
+                               atol=1e-6)
+    assert kernel.gamma_ > 0 and kernel.components_.shape == (1, 30)
+    erased = Eraser().fit_transform(rows.X, sensitive_features=rows.s)
+    np.testing.assert_array_equal(Eraser().fit(rows.X, sensitive_features=rows.s).inverse_transform(erased), erased)
+
+
+def test_nothing_left(rows):
+    """A target that is what is hidden: an encoder of no dimensions, not an error."""
+    encoder = SARL(max_leakage=0).fit(rows.X, rows.s, sensitive_features=rows.s)
+    assert encoder.n_components_ == 0 and encoder.transform(rows.X).shape == (400, 0)
+    np.testing.assert_allclose(encoder.inverse_transform(np.empty((2, 0))), [rows.X.mean(axis=0)] * 2)
