@@ -14,8 +14,10 @@ True
 from . import plot
 from ._audit import Audit, audit
 from ._core import __version__
-from ._estimators import SARL, Eraser, KernelSARL
+from ._eraser import Eraser
 from ._files import load
+from ._kernel import KernelSARL
+from ._linear import SARL
 from ._moments import Moments
 from ._results import Bounds, Front, HeldOut, Point
 

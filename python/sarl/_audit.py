@@ -8,15 +8,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.utils import _safe_indexing, check_random_state
+from sklearn.utils import check_random_state
 
 from . import _core, _labels
 from ._base import Bar, Base
+from ._checks import threads
 from ._labels import Label, Treat, Values
-from ._moments import threads
-from ._rows import Columns, frame, from_tensor, is_sparse, is_table, is_tensor, one_hot
+from ._rows import Columns, array, length, matrix, one_hot, take
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,7 +38,9 @@ class Audit:
         Rows that the probes learnt from, and those that they were tested on.
     """
 
-    def __init__(self, z: dict[str, Any], control: dict[str, Any] | None, about: dict[str, Any]) -> None:
+    def __init__(
+        self, z: dict[str, Any], control: dict[str, Any] | None, about: dict[str, Any]
+    ) -> None:
         self.target: dict[str, Any] | None = z["target"]
         self.sensitive: dict[str, Any] = z["sensitive"]
         self.fairness: dict[str, Any] | None = z["fairness"]
@@ -61,20 +62,24 @@ class Audit:
             raw = {f["attribute"]: f for f in _findings(self.control, role)}
             for finding in _findings(self._z, role):
                 score = "accuracy" if finding["kind"] == "class" else "r2"
-                before = {t["probe"]: t for t in raw.get(finding["attribute"], {}).get("probes", [])}
+                before = {
+                    t["probe"]: t for t in raw.get(finding["attribute"], {}).get("probes", [])
+                }
                 for trial in finding["probes"]:
-                    rows.append({
-                        "attribute": finding["attribute"],
-                        "role": role,
-                        "probe": trial["probe"],
-                        "score": score,
-                        "raw": before.get(trial["probe"], {}).get(score, float("nan")),
-                        "z": trial[score],
-                        "low": trial["ci"][0],
-                        "high": trial["ci"][1],
-                        "majority": finding.get("majority", 0.0),
-                        "best": trial["probe"] == finding["best"]["probe"],
-                    })
+                    rows.append(
+                        {
+                            "attribute": finding["attribute"],
+                            "role": role,
+                            "probe": trial["probe"],
+                            "score": score,
+                            "raw": before.get(trial["probe"], {}).get(score, float("nan")),
+                            "z": trial[score],
+                            "low": trial["ci"][0],
+                            "high": trial["ci"][1],
+                            "majority": finding.get("majority", 0.0),
+                            "best": trial["probe"] == finding["best"]["probe"],
+                        }
+                    )
         return rows
 
     def to_pandas(self) -> pd.DataFrame:
@@ -214,10 +219,17 @@ def audit(
         refit = isinstance(encoder, Base) and not apart
     if encoder is not None and refit:
         encoder = clone(encoder).fit(train[0], train[1], sensitive_features=train[2])
-    views = [] if encoder is None else [(_matrix(encoder.transform(train[0])), _matrix(encoder.transform(test[0])))]
+    views = (
+        []
+        if encoder is None
+        else [(matrix(encoder.transform(train[0])), matrix(encoder.transform(test[0])))]
+    )
     if control:
-        columns = Columns.learn(_array(train[0]))
-        raw = [one_hot(_matrix(d), c, columns) for d, c in (columns.read(_array(x), "ignore") for x in (train[0], test[0]))]
+        columns = Columns.learn(array(train[0]))
+        raw = [
+            one_hot(matrix(d), c, columns)
+            for d, c in (columns.read(array(x), "ignore") for x in (train[0], test[0]))
+        ]
         views.append((raw[0], raw[1]))
     attributes: list[Any] = []
     targets = 0
@@ -227,7 +239,10 @@ def audit(
     attributes += _attributes(train[2], test[2], "s", False, sensitive_type)
     bar = Bar(0, "probing", bool(verbose)).bar
     found = _core.audit(
-        views, attributes, targets, probes=who,
+        views,
+        attributes,
+        targets,
+        probes=who,
         seeds=[random_state + i for i in range(seeds)],
         threads=threads(n_jobs) or os.cpu_count() or 1,
         progress=None if bar is None else _shown(bar),
@@ -249,49 +264,25 @@ def _shown(bar: Any) -> Any:
     return show
 
 
-def _array(x: Any) -> Any:
-    return from_tensor(x) if is_tensor(x) else (x if is_table(x) or is_sparse(x) else np.asarray(x))
-
-
-def _matrix(x: Any) -> NDArray[Any]:
-    x = _array(x)
-    if is_table(x):
-        x = frame(x).to_numpy()
-    x = x.toarray() if is_sparse(x) else np.asarray(x)
-    if x.ndim == 1:
-        x = x[:, None]
-    return np.ascontiguousarray(x, x.dtype if x.dtype in (np.float32, np.float64) else np.float64)
-
-
-def _length(x: Any) -> int:
-    return int(x.shape[0]) if hasattr(x, "shape") else len(x)
-
-
-def _take(x: Any, which: NDArray[np.intp]) -> Any:
-    if x is None:
-        return None
-    return x[which] if is_tensor(x) or is_sparse(x) else _safe_indexing(x, which)
-
-
 def _drawn(side: tuple[Any, Any, Any], rows: int, seed: int) -> tuple[Any, Any, Any]:
-    n = _length(side[0])
+    n = length(side[0])
     for what, of in (("y", side[1]), ("sensitive_features", side[2])):
-        if of is not None and _length(of) != n:
-            raise ValueError(f"X has {n} rows, but {what} has {_length(of)}")
+        if of is not None and length(of) != n:
+            raise ValueError(f"X has {n} rows, but {what} has {length(of)}")
     if n <= rows:
         return side
     which = np.sort(check_random_state(seed).choice(n, rows, replace=False))
-    return tuple(_take(x, which) for x in side)  # type: ignore[return-value]
+    return take(side[0], which), take(side[1], which), take(side[2], which)
 
 
 def _split(side: tuple[Any, Any, Any], share: float, seed: int) -> Any:
-    n = _length(side[0])
+    n = length(side[0])
     apart = round(share * n)
     if not 0 < share < 1 or not 0 < apart < n:
         raise ValueError(f"test_size is {share}: of {n} rows that leaves one side empty")
     order = check_random_state(seed).permutation(n)
     test, train = np.sort(order[:apart]), np.sort(order[apart:])
-    return tuple(_take(x, train) for x in side), tuple(_take(x, test) for x in side)
+    return tuple(take(x, train) for x in side), tuple(take(x, test) for x in side)
 
 
 def _attributes(train: Any, test: Any, name: str, target: bool, treat: Treat) -> list[Any]:

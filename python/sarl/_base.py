@@ -14,8 +14,9 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import validate_data
 
-from . import _core, _files
-from ._moments import Moments, Progress, check_choice, check_folds, named_columns, threads
+from . import _files
+from ._checks import check_choice, check_folds, named_columns, threads
+from ._moments import Moments, Progress
 from ._results import Bounds, Front, HeldOut, Point
 from ._rows import frame, from_tensor, is_table, is_tensor, parts
 from ._shape import follow
@@ -80,8 +81,13 @@ class Base(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         assert self._moments is not None
         with self._progress(rows.shape[0], "moments") as progress:
             self._moments._update(
-                rows, self._target(y), hidden, sample_weight,
-                leave_out=leave_out, unseen=self._unseen(), progress=progress,
+                rows,
+                self._target(y),
+                hidden,
+                sample_weight,
+                leave_out=leave_out,
+                unseen=self._unseen(),
+                progress=progress,
             )
         self._front = None
         self._solved = self._solve(goal) if solve else None
@@ -103,8 +109,13 @@ class Base(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             least = 2
         if not is_table(X):
             return validate_data(
-                self, X, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32],
-                ensure_all_finite=False, ensure_min_samples=least,
+                self,
+                X,
+                reset=reset,
+                accept_sparse="csr",
+                dtype=[np.float64, np.float32],
+                ensure_all_finite=False,
+                ensure_min_samples=least,
             )
         validate_data(self, X, reset=reset, skip_check_array=True)
         if X.shape[0] < least:
@@ -205,8 +216,12 @@ class Base(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         moments = self._moments
         assert moments is not None and moments._core is not None
         solved = moments._core.solve(
-            standardise=self._standardises(), ridge=self._ridge(), cap=self._cap(),
-            goal_name=goal[0], value=goal[1], threads=threads(self.n_jobs),
+            standardise=self._standardises(),
+            ridge=self._ridge(),
+            cap=self._cap(),
+            goal_name=goal[0],
+            value=goal[1],
+            threads=threads(self.n_jobs),
         )
         model, spreads, labels = solved
         assert moments._columns is not None
@@ -219,7 +234,9 @@ class Base(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def __sklearn_is_fitted__(self) -> bool:
         moments = getattr(self, "_moments", None)
-        return getattr(self, "_solved", None) is not None or (moments is not None and len(moments) > 0)
+        return getattr(self, "_solved", None) is not None or (
+            moments is not None and len(moments) > 0
+        )
 
     def _fitted(self) -> _files.Solved:
         """The solution, solved for now if rows came after the last one."""
@@ -334,8 +351,11 @@ class Base(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             return None
         try:
             return moments._core.held_out(
-                standardise=self._standardises(), ridge=solved.model.ridge, cap=solved.model.cap,
-                threads=threads(self.n_jobs), **asked,
+                standardise=self._standardises(),
+                ridge=solved.model.ridge,
+                cap=solved.model.cap,
+                threads=threads(self.n_jobs),
+                **asked,
             )
         except ValueError as problem:
             warnings.warn(f"no held-out losses: {problem}", UserWarning, stacklevel=3)

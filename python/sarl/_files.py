@@ -78,7 +78,9 @@ class Solved:
         for label in labels:
             means, variances = stats[0][at : at + max(1, label.size)], stats[1][at]
             at += max(1, label.size)
-            values: dict[str, Any] = {"number": {"mean": means[0], "std": float(np.sqrt(variances))}}
+            values: dict[str, Any] = {
+                "number": {"mean": means[0], "std": float(np.sqrt(variances))}
+            }
             if label.is_class:
                 counts = [round(share * self.model.rows) for share in means]
                 values = {"class": {"kind": label.kind, "values": label.texts(), "counts": counts}}
@@ -112,7 +114,7 @@ def load(path: str | os.PathLike[str], cls: type[E] | None = None) -> E:
     >>> sarl.load(path)
     SARL(max_leakage=0.1)
     """
-    from . import _estimators
+    import sarl
 
     try:
         with open(path, "rb") as file:
@@ -126,10 +128,10 @@ def load(path: str | os.PathLike[str], cls: type[E] | None = None) -> E:
     extra = model.extra
     about = json.loads(extra.get("python", "{}"))
     solved = _solved(model, extra, about)
-    found = _class(solved, about, _estimators)
+    found = _class(solved, about, sarl)
     if cls is not None and not issubclass(found, cls):
-        kernel = _estimators.KernelSARL
-        if (cls is kernel) != (found is kernel) or cls is _estimators.Eraser:
+        kernel = sarl.KernelSARL
+        if (cls is kernel) != (found is kernel) or cls is sarl.Eraser:
             raise ValueError(
                 f"{os.fspath(path)} holds a model of {found.__name__}, not of {cls.__name__}"
             )
@@ -138,14 +140,14 @@ def load(path: str | os.PathLike[str], cls: type[E] | None = None) -> E:
     return restored
 
 
-def _class(solved: Solved, about: dict[str, Any], estimators: Any) -> Any:
+def _class(solved: Solved, about: dict[str, Any], package: Any) -> Any:
     if about.get("class") in ("SARL", "KernelSARL", "Eraser"):
-        return getattr(estimators, about["class"])
+        return getattr(package, about["class"])
     if not solved.model.is_linear:
-        return estimators.KernelSARL
+        return package.KernelSARL
     erases = not any(label.target for label in solved.labels)
     plain = erases and not solved.columns.categories and solved.model.ridge == 0
-    return estimators.Eraser if plain else estimators.SARL
+    return package.Eraser if plain else package.SARL
 
 
 def _solved(model: _core.Model, extra: dict[str, str], about: dict[str, Any]) -> Solved:
@@ -153,7 +155,10 @@ def _solved(model: _core.Model, extra: dict[str, str], about: dict[str, Any]) ->
     heldout = None if held is None else [held[k] for k in ("jy", "js", "jy_sd", "js_sd")]
     if "schema" not in extra:
         columns = Columns(tuple(f"x{j}" for j in range(model.inputs)), tuple(range(model.inputs)))
-        labels = [Label(name, target, "integer" if n else "float", list(range(n))) for name, target, n in model.labels]
+        labels = [
+            Label(name, target, "integer" if n else "float", list(range(n)))
+            for name, target, n in model.labels
+        ]
         empty: Stats = ([0.0], [0.0])
         return Solved(model, columns, labels, [(0.0, 0.0)] * model.inputs, [empty, empty], heldout)
     schema = json.loads(extra["schema"])

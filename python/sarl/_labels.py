@@ -142,7 +142,9 @@ def _codes(array: NDArray[Any], label: Label, grow: bool) -> NDArray[np.uint32]:
         found, codes = _core.integer_codes(np.ascontiguousarray(array, np.int64))
         met = [bool(v) for v in found] if label.kind == "bool" else found.tolist()
     else:
-        values = [category(v) for v in array.tolist()] if array.dtype.kind == "f" else array.tolist()
+        values = (
+            [category(v) for v in array.tolist()] if array.dtype.kind == "f" else array.tolist()
+        )
         met = sorted(dict.fromkeys(values))
         index = {value: code for code, value in enumerate(met)}
         codes = np.fromiter(map(index.__getitem__, values), np.uint32, len(values))
@@ -154,7 +156,11 @@ def _codes(array: NDArray[Any], label: Label, grow: bool) -> NDArray[np.uint32]:
         )
     label.classes += new
     if len(label.classes) > MOST_CATEGORIES:
-        number = "; floats, or the type 'number', are taken as numbers" if label.kind == "integer" else ""
+        number = (
+            "; floats, or the type 'number', are taken as numbers"
+            if label.kind == "integer"
+            else ""
+        )
         raise ValueError(
             f"{label.name} has {len(label.classes)} classes, more than {MOST_CATEGORIES}{number}"
         )
@@ -165,7 +171,12 @@ def _codes(array: NDArray[Any], label: Label, grow: bool) -> NDArray[np.uint32]:
 
 
 def read(
-    values: Any, name: str, target: bool, treat: Treat, known: Sequence[Label] | None, grow: bool = True
+    values: Any,
+    name: str,
+    target: bool,
+    treat: Treat,
+    known: Sequence[Label] | None,
+    grow: bool = True,
 ) -> tuple[list[Label], list[Values]]:
     """The labels in `values` and what they hold, row by row.
 

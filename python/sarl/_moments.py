@@ -12,8 +12,9 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import _check_sample_weight
 
 from . import _core, _labels
+from ._checks import check_choice, check_folds, named_columns, threads
 from ._labels import Label, Treat, Values
-from ._rows import Columns, Floats, from_tensor, is_table, is_tensor, one_hot, parts
+from ._rows import Columns, Floats, from_tensor, is_table, is_tensor, parts
 
 Progress = Callable[[int], Any]
 
@@ -105,7 +106,10 @@ class Moments:
             X = from_tensor(X)
         if not is_table(X):
             X = check_array(
-                X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_all_finite=False,
+                X,
+                accept_sparse="csr",
+                dtype=[np.float64, np.float32],
+                ensure_all_finite=False,
                 ensure_min_samples=0,
             )
         self._update(X, y, s, sample_weight)
@@ -127,8 +131,10 @@ class Moments:
         columns = self._columns or Columns.learn(X, leave_out)
         dense, codes = columns.read(X, unseen)
         known = self._core is not None
-        target, targets = ([], []) if y is None else _labels.read(
-            y, "y", True, self.target_type, self._of(True) if known else None
+        target, targets = (
+            ([], [])
+            if y is None
+            else _labels.read(y, "y", True, self.target_type, self._of(True) if known else None)
         )
         hidden, sensitives = _labels.read(
             s, "s", False, self.sensitive_type, self._of(False) if known else None
@@ -157,7 +163,8 @@ class Moments:
     def _check(self, labels: list[Label], values: list[Values], rows: int, known: bool) -> None:
         if known and bool(self._of(True)) != any(label.target for label in labels):
             raise ValueError(
-                "y was given before, and must be given again" if self._of(True)
+                "y was given before, and must be given again"
+                if self._of(True)
                 else "y was not given before: the features are the target"
             )
         for label, of in zip(labels, values, strict=True):
@@ -211,8 +218,13 @@ class Moments:
     ) -> None:
         for rows, part in parts(dense):
             self._push_part(
-                core, columns, part, [c[rows] for c in codes], [v[rows] for v in values],
-                None if weights is None else weights[rows], progress,
+                core,
+                columns,
+                part,
+                [c[rows] for c in codes],
+                [v[rows] for v in values],
+                None if weights is None else weights[rows],
+                progress,
             )
 
     def _push_part(
@@ -227,8 +239,14 @@ class Moments:
     ) -> None:
         with named_columns(columns):
             core.push(
-                dense, codes, values, weights, shift=[], factor=[],
-                threads=threads(self.n_jobs), progress=progress,
+                dense,
+                codes,
+                values,
+                weights,
+                shift=[],
+                factor=[],
+                threads=threads(self.n_jobs),
+                progress=progress,
             )
 
     def merge(self, other: Moments) -> Moments:
@@ -249,12 +267,16 @@ class Moments:
             return self
         if self._columns != other._columns:
             raise ValueError("these moments cannot be merged: their columns differ")
-        if [(a.target, a.kind) for a in self._labels] != [(b.target, b.kind) for b in other._labels]:
+        if [(a.target, a.kind) for a in self._labels] != [
+            (b.target, b.kind) for b in other._labels
+        ]:
             raise ValueError("these moments cannot be merged: their labels differ")
         mine, theirs = self._core.copy(), other._core.copy()
         labels = []
         for place, (a, b) in enumerate(zip(self._labels, other._labels, strict=True)):
-            both = Label(a.name, a.target, a.kind, a.classes + [c for c in b.classes if c not in a.classes])
+            both = Label(
+                a.name, a.target, a.kind, a.classes + [c for c in b.classes if c not in a.classes]
+            )
             labels.append(both)
             if not both.is_class:
                 continue
@@ -340,165 +362,3 @@ class Moments:
         if data:
             other = type(self).from_bytes(data)
             self._columns, self._labels, self._core = other._columns, other._labels, other._core
-
-
-class KernelMoments(Moments):
-    """Moments behind a kernel, whose map the first rows decide."""
-
-    def __init__(self, *, scale: str, kernel: dict[str, Any], **options: Any) -> None:
-        super().__init__(**options)
-        self.scale = scale
-        self.kernel = kernel
-        self.spreads: list[tuple[float, float]] = []
-        self.scaling: tuple[list[float], list[float]] = ([], [])
-        self.map: _core.FeatureMap | None = None
-
-    def _begin(
-        self,
-        columns: Columns,
-        labels: list[Label],
-        dense: Any,
-        codes: list[NDArray[np.uint32]],
-        weights: NDArray[np.float64] | None,
-    ) -> _core.Moments:
-        used: Any = slice(None)
-        if weights is not None and (weights == 0).any():
-            # A row of weight zero is no row.
-            used = np.flatnonzero(weights > 0)
-            weights = np.ascontiguousarray(weights[used])
-            dense, codes = dense[used], [c[used] for c in codes]
-        self._learn_scale(columns, dense, weights)
-        self.map = self._learn_map(columns, dense, codes, weights)
-        return self._empty(columns.width, [], labels, self.map)
-
-    def _learn_scale(
-        self, columns: Columns, dense: Any, weights: NDArray[np.float64] | None
-    ) -> None:
-        spreads = _core.Spreads()
-        with named_columns(columns):
-            for rows, part in parts(dense):
-                spreads.push(part, None if weights is None else weights[rows])
-        self.spreads = spreads.finish() or [(0.0, 0.0)] * dense.shape[1]
-        if check_choice("scale", self.scale, ("standard", "none")) == "standard":
-            rest = columns.width - len(self.spreads)
-            self.scaling = (
-                [mean for mean, _ in self.spreads] + [0.0] * rest,
-                [1 / sd if sd > 0 else 1.0 for _, sd in self.spreads] + [1.0] * rest,
-            )
-
-    def _learn_map(
-        self,
-        columns: Columns,
-        dense: Any,
-        codes: list[NDArray[np.uint32]],
-        weights: NDArray[np.float64] | None,
-    ) -> _core.FeatureMap:
-        how = self.kernel
-        n = dense.shape[0]
-        if how["approx"] == "exact" and n > EXACT_ROWS:
-            raise ValueError(
-                f"the exact kernel method needs memory for the square of {n} rows; use "
-                f"approx='landmarks', or at most {EXACT_ROWS} rows"
-            )
-        capacity = EXACT_ROWS if how["approx"] == "exact" else max(4000, 10 * how["landmarks"])
-        shift, factor = self.scaling
-        weighted = weights is not None
-        width = columns.width + weighted
-        if weighted and shift:
-            shift, factor = [*shift, 0.0], [*factor, 1.0]
-        sample = _core.Sample(capacity, width, self.random_state, shift, factor)
-        for rows, part in parts(dense):
-            x: Any = one_hot(part, [c[rows] for c in codes], columns)
-            if weights is not None:
-                x = np.column_stack([x, weights[rows]])
-            with named_columns(columns):
-                sample.push(x)
-        chosen = sample.rows()
-        of = np.ascontiguousarray(chosen[:, -1]) if weighted else None
-        return _core.FeatureMap.fit(
-            np.ascontiguousarray(chosen[:, : columns.width]), of, seed=self.random_state,
-            threads=threads(self.n_jobs), **how,
-        )
-
-    def _push_part(
-        self,
-        core: _core.Moments,
-        columns: Columns,
-        dense: Floats,
-        codes: list[NDArray[np.uint32]],
-        values: list[Values],
-        weights: NDArray[np.float64] | None,
-        progress: Progress | None,
-    ) -> None:
-        dense = one_hot(dense, codes, columns)
-        shift, factor = self.scaling
-        with named_columns(columns):
-            core.push(
-                dense, [], values, weights, shift=shift, factor=factor,
-                threads=threads(self.n_jobs), progress=progress,
-            )
-
-    def merge(self, other: Moments) -> Moments:
-        raise ValueError("moments behind a kernel cannot be merged: each has a map of its own")
-
-    def __getstate__(self) -> dict[str, Any]:
-        state = dict(self.__dict__)
-        if self._core is not None:
-            state["_core"] = self._core.to_bytes()
-        return state
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        if isinstance(state["_core"], bytes):
-            assert self._columns is not None
-            self._core = _core.Moments.from_bytes(state["_core"], self.map, self._columns.width)
-
-
-#: More rows than this are too many for the exact kernel method: its memory is their square.
-EXACT_ROWS = 20_000
-
-
-class named_columns:
-    """Names the column and the row of a value that is not finite."""
-
-    def __init__(self, columns: Columns) -> None:
-        self.columns = columns
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, _type: object, error: BaseException | None, _traceback: object) -> None:
-        if isinstance(error, _core.NotFinite):
-            row, column, value = error.args
-            names = self.columns.feature_names()
-            name = names[column] if column < len(names) else f"x{column}"
-            found = "NaN" if value != value else ("inf" if value > 0 else "-inf")
-            raise ValueError(
-                f"X is {found} in row {row}, column {name!r} (rows are counted from 0); every value "
-                "must be finite. Fill missing values in first, with "
-                "sklearn.impute.SimpleImputer for example"
-            ) from None
-
-
-def check_choice(name: str, value: Any, choices: Sequence[str]) -> str:
-    """One of several words."""
-    if value not in choices:
-        known = ", ".join(repr(c) for c in choices)
-        raise ValueError(f"{name} is {value!r}: expected one of {known}")
-    return str(value)
-
-
-def check_folds(folds: Any) -> int:
-    """The number of folds."""
-    if isinstance(folds, bool) or not isinstance(folds, (int, np.integer)) or not 1 <= folds <= 1000:
-        raise ValueError(f"folds is {folds!r}: expected a whole number, 1 to 1000")
-    return int(folds)
-
-
-def threads(n_jobs: Any) -> int | None:
-    """The number of threads; None for all cores."""
-    if n_jobs is None or n_jobs == -1:
-        return None
-    if isinstance(n_jobs, bool) or not isinstance(n_jobs, (int, np.integer)) or n_jobs < 1:
-        raise ValueError(f"n_jobs is {n_jobs!r}: expected None, -1, or a whole number above 0")
-    return int(n_jobs)

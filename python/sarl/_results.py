@@ -82,9 +82,18 @@ class Front:
     """
 
     columns: tuple[str, ...] = (
-        "lambda", "dim", "jy", "js", "utility", "leakage",
-        "heldout_jy", "heldout_js", "heldout_jy_sd", "heldout_js_sd",
-        "heldout_utility", "heldout_leakage",
+        "lambda",
+        "dim",
+        "jy",
+        "js",
+        "utility",
+        "leakage",
+        "heldout_jy",
+        "heldout_js",
+        "heldout_jy_sd",
+        "heldout_js_sd",
+        "heldout_utility",
+        "heldout_leakage",
     )
 
     def __init__(self, data: dict[str, NDArray[Any]], breakpoints: list[float]) -> None:

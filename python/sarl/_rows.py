@@ -10,6 +10,7 @@ from typing import Any
 import narwhals.stable.v1 as nw
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import _safe_indexing
 
 Floats = NDArray[np.float64] | NDArray[np.float32]
 Codes = NDArray[np.uint32]
@@ -56,7 +57,9 @@ def is_table(x: Any) -> bool:
 def frame(x: Any) -> nw.DataFrame[Any]:
     """A table of any library, through its own type or through the Arrow PyCapsule interface."""
     if nw.dependencies.is_into_dataframe(x):
-        if nw.dependencies.is_pandas_dataframe(x) and not all(isinstance(c, str) for c in x.columns):
+        if nw.dependencies.is_pandas_dataframe(x) and not all(
+            isinstance(c, str) for c in x.columns
+        ):
             x = x.set_axis([str(c) for c in x.columns], axis=1)
         names = list(x.columns) if nw.dependencies.is_pandas_dataframe(x) else []
         if len(set(names)) < len(names):
@@ -192,8 +195,11 @@ class Columns:
         """As JSON can say it."""
         categories = [(c.place, c.kind, c.values, c.fill) for c in self.categories]
         return {
-            "names": self.names, "numbers": self.numbers, "categories": categories,
-            "named": self.named, "fills": self.fills,
+            "names": self.names,
+            "numbers": self.numbers,
+            "categories": categories,
+            "named": self.named,
+            "fills": self.fills,
         }
 
     @classmethod
@@ -249,7 +255,9 @@ class Columns:
             raise ValueError(f"X has no column {missing[0]!r}")
         wanted = [by_name[self.names[j]] for j in self.numbers]
         dense = self._dense(table, wanted)
-        codes = [self._codes(table[by_name[self.names[c.place]]], c, unseen) for c in self.categories]
+        codes = [
+            self._codes(table[by_name[self.names[c.place]]], c, unseen) for c in self.categories
+        ]
         return self._filled(dense), codes
 
     def _used(self) -> Iterator[int]:
@@ -332,3 +340,31 @@ def one_hot(dense: Floats, codes: Sequence[Codes], columns: Columns) -> Floats:
         known = np.flatnonzero(code != NO_CLASS)
         block[known, code[known]] = 1
     return np.hstack([dense, *hot])
+
+
+def array(x: Any) -> Any:
+    """Rows as an array, a sparse matrix or a table."""
+    return from_tensor(x) if is_tensor(x) else (x if is_table(x) or is_sparse(x) else np.asarray(x))
+
+
+def matrix(x: Any) -> NDArray[Any]:
+    """Rows of numbers as an array of reals, in one piece."""
+    x = array(x)
+    if is_table(x):
+        x = frame(x).to_numpy()
+    x = x.toarray() if is_sparse(x) else np.asarray(x)
+    if x.ndim == 1:
+        x = x[:, None]
+    return np.ascontiguousarray(x, x.dtype if x.dtype in (np.float32, np.float64) else np.float64)
+
+
+def length(x: Any) -> int:
+    """The number of rows."""
+    return int(x.shape[0]) if hasattr(x, "shape") else len(x)
+
+
+def take(x: Any, which: NDArray[np.intp]) -> Any:
+    """Some of the rows."""
+    if x is None:
+        return None
+    return x[which] if is_tensor(x) or is_sparse(x) else _safe_indexing(x, which)

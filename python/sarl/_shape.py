@@ -37,5 +37,7 @@ def table_like(x: Any, columns: dict[str, Any], rows: int) -> Any:
     if like.implementation.is_pandas_like():
         native = nw.to_native(like)
         return type(native)(columns, index=native.index)
-    columns = {n: np.ascontiguousarray(v) if isinstance(v, np.ndarray) else v for n, v in columns.items()}
+    columns = {
+        n: np.ascontiguousarray(v) if isinstance(v, np.ndarray) else v for n, v in columns.items()
+    }
     return nw.from_dict(columns, backend=like.implementation).to_native()

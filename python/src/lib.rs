@@ -7,6 +7,7 @@
 mod arrays;
 mod audit;
 mod codes;
+mod erase;
 mod failure;
 mod map;
 mod model;

@@ -4,23 +4,20 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-use faer::{Mat, MatRef};
-use numpy::{PyArray1, PyArray2, PyReadonlyArray1};
+use faer::MatRef;
+use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
-use rayon::prelude::*;
-use sarl::{Element, Encoder, Erasure, Goal, LabelKind, Map, Method, Role};
+use sarl::{Element, Encoder, Goal, LabelKind, Map, Method, Role};
 
-use crate::arrays::{Beside, Matrix, Returned, Scaling, array, owned, put, returned, slice, view};
+use crate::arrays::{Beside, Matrix, Returned, Scaling, owned, put, returned, slice, view};
+use crate::erase::Erased;
 use crate::failure::{refused, wrong};
 use crate::onnx;
 use crate::work::released;
 
 /// Numbers that are encoded between two questions whether somebody pressed Ctrl-C.
-const CHUNK: usize = 1 << 22;
-
-/// Rows that one worker erases at a time.
-const ROWS: usize = 512;
+pub const CHUNK: usize = 1 << 22;
 
 type ErasureParts<'py> =
     (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<f64>>);
@@ -31,7 +28,7 @@ pub struct Model {
     model: sarl::Model,
     scaling: Scaling,
     encoder: OnceLock<Encoder>,
-    erasure: OnceLock<Erasure>,
+    erasure: OnceLock<Erased>,
 }
 
 pub fn model_of(model: sarl::Model, scaling: Scaling) -> Model {
@@ -96,19 +93,14 @@ impl Model {
     ) -> PyResult<Bound<'py, PyAny>> {
         let erasure = self.erasure()?;
         Ok(match &x {
-            Matrix::Double(x) => self.erased(py, view(x)?, erasure, threads)?.into_any(),
-            Matrix::Single(x) => self.erased(py, view(x)?, erasure, threads)?.into_any(),
+            Matrix::Double(x) => erasure.rows(py, view(x)?, threads)?.into_any(),
+            Matrix::Single(x) => erasure.rows(py, view(x)?, threads)?.into_any(),
         })
     }
 
     /// The best linear reconstruction of the inputs, one-hot columns and all, in their units.
     fn decode<'py>(&self, py: Python<'py>, z: Matrix<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let z = owned(&z)?;
-        let mut x = self.encoder().reconstruct(z.as_ref()).map_err(refused)?;
-        for (j, (shift, factor)) in self.scaling.shift.iter().zip(&self.scaling.factor).enumerate()
-        {
-            x.col_mut(j).iter_mut().for_each(|v| *v = *v / factor + shift);
-        }
+        let x = self.encoder()?.reconstruct(owned(&z)?.as_ref()).map_err(refused)?;
         returned(py, x.as_ref())
     }
 
@@ -120,7 +112,7 @@ impl Model {
         target: bool,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let role = if target { Role::Target } else { Role::Sensitive };
-        let told = self.encoder().predict(role, owned(&z)?.as_ref()).map_err(refused)?;
+        let told = self.encoder()?.predict(role, owned(&z)?.as_ref()).map_err(refused)?;
         returned(py, told.as_ref())
     }
 
@@ -175,7 +167,7 @@ impl Model {
     /// The kernel and its parameters: name, γ, degree, coef0; none if it is linear.
     #[getter]
     fn kernel(&self) -> Option<(&'static str, Option<f64>, Option<u32>, Option<f64>)> {
-        match self.encoder().map() {
+        match self.model.encoder().map() {
             Map::Linear { .. } => None,
             Map::Fourier { .. } => Some(("random-features", None, None, None)),
             Map::Kernel { kernel, .. } => Some(match kernel {
@@ -271,12 +263,12 @@ impl Model {
 
     /// Columns × dim: z = weightsᵀ columns − offset.
     fn weights<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        returned(py, self.encoder().weights())
+        returned(py, self.model.encoder().weights())
     }
 
     /// What is taken off each dimension.
     fn offset(&self) -> Vec<f64> {
-        self.encoder().offset().to_vec()
+        self.model.encoder().offset().to_vec()
     }
 
     /// The shift and the factor of each dense column; empty, if they come as they are.
@@ -310,17 +302,9 @@ impl Model {
     /// Erasure in the units of the inputs: the mean, what finds a direction (directions × inputs)
     /// and what is taken off for it (directions × inputs).
     fn erasure_parts<'py>(&self, py: Python<'py>) -> PyResult<ErasureParts<'py>> {
-        let erasure = self.erasure()?;
-        let scale = |j: usize| {
-            let of = |values: &[f64], none| values.get(j).copied().unwrap_or(none);
-            (of(&self.scaling.shift, 0.0), of(&self.scaling.factor, 1.0))
-        };
-        let mean = erasure.mean().iter().enumerate().map(|(j, m)| m / scale(j).1 + scale(j).0);
-        let (found, taken) = (erasure.found().transpose(), erasure.taken());
-        let found = Mat::from_fn(found.nrows(), found.ncols(), |i, j| found[(i, j)] * scale(j).1);
-        let taken = Mat::from_fn(taken.nrows(), taken.ncols(), |i, j| taken[(i, j)] / scale(j).1);
-        let mean = PyArray1::from_vec(py, mean.collect());
-        Ok((mean, returned(py, found.as_ref())?, returned(py, taken.as_ref())?))
+        let Erased { mean, found, taken } = self.erasure()?;
+        let mean = PyArray1::from_slice(py, mean);
+        Ok((mean, returned(py, found.transpose())?, returned(py, taken.as_ref())?))
     }
 
     /// Texts that travel along.
@@ -374,25 +358,42 @@ impl Model {
     ) -> PyResult<()> {
         let scaling = &self.scaling;
         let bytes = match erase {
-            true => sarl_onnx::eraser(self.erasure()?, &scaling.shift, &scaling.factor, double)
-                .map_err(|e| wrong(e.to_string()))?,
-            false => onnx::encoder(self.encoder(), scaling, columns.as_ref(), double)?,
+            true => sarl_onnx::eraser(
+                &self.model.erasure().map_err(refused)?,
+                &scaling.shift,
+                &scaling.factor,
+                double,
+            )
+            .map_err(|e| wrong(e.to_string()))?,
+            false => onnx::encoder(&self.model.encoder(), scaling, columns.as_ref(), double)?,
         };
         onnx::write(&path, &bytes)
     }
 }
 
 impl Model {
-    fn encoder(&self) -> &Encoder {
-        self.encoder.get_or_init(|| self.model.encoder())
+    /// The encoder of rows as they come.
+    fn encoder(&self) -> PyResult<&Encoder> {
+        if let Some(encoder) = self.encoder.get() {
+            return Ok(encoder);
+        }
+        let encoder = self.model.encoder();
+        let encoder = match self.scaling.is_none() {
+            true => encoder,
+            false => {
+                encoder.unscaled(&self.scaling.shift, &self.scaling.factor).map_err(refused)?
+            }
+        };
+        Ok(self.encoder.get_or_init(|| encoder))
     }
 
-    fn erasure(&self) -> PyResult<&Erasure> {
+    /// Erasure of rows as they come.
+    fn erasure(&self) -> PyResult<&Erased> {
         if let Some(erasure) = self.erasure.get() {
             return Ok(erasure);
         }
-        let erasure = self.model.erasure().map_err(refused)?;
-        Ok(self.erasure.get_or_init(|| erasure))
+        let erased = Erased::new(&self.model, &self.scaling)?;
+        Ok(self.erasure.get_or_init(|| erased))
     }
 
     fn encoded<'py, T: Element + Returned>(
@@ -403,10 +404,14 @@ impl Model {
         threads: Option<usize>,
     ) -> PyResult<Bound<'py, PyArray2<T>>> {
         self.scaling.check(x.ncols())?;
-        let encoder = self.encoder();
+        let encoder = self.encoder()?;
         let (n, dim) = (x.nrows(), encoder.dim());
         let beside = Beside { codes: codes.to_vec(), labels: Vec::new(), weights: None };
-        let mut z = vec![T::default(); n * dim];
+        // By numpy, which asks for large pages: a Rust vector of this size takes longer to be touched
+        // than to be filled.
+        let result = PyArray2::zeros(py, [n, dim], false);
+        let mut written = result.readwrite();
+        let z = written.as_slice_mut().map_err(|_| wrong("the result is not contiguous"))?;
         let step = (CHUNK / x.ncols().max(1)).max(1);
         for start in (0..n).step_by(step) {
             let rows = step.min(n - start);
@@ -414,83 +419,20 @@ impl Model {
             let to = &mut z[start * dim..(start + rows) * dim];
             released(py, threads, || {
                 let part = x.subrows(start, rows);
-                let encoded = match self.scaling.is_none() {
-                    true => encoder.encode_block(&beside.with(part)),
-                    false => {
-                        let scaled = self.scaling.apply(part);
-                        let scaled = MatRef::from_row_major_slice(&scaled, rows, x.ncols());
-                        encoder.encode_block(&beside.with(scaled))
-                    }
-                }?;
+                let encoded = encoder.encode_block(&beside.with(part))?;
                 put(to, encoded.as_ref());
                 Ok(())
             })?
             .map_err(|e| refused(moved(e, start)))?;
             py.check_signals()?;
         }
-        array(py, z, n, dim)
-    }
-
-    fn erased<'py, T: Element + Returned>(
-        &self,
-        py: Python<'py>,
-        x: MatRef<'_, T>,
-        erasure: &Erasure,
-        threads: Option<usize>,
-    ) -> PyResult<Bound<'py, PyArray2<T>>> {
-        let columns = x.ncols();
-        if columns != erasure.mean().len() {
-            let expected = erasure.mean().len();
-            return Err(wrong(format!("X has {columns} features, but {expected} are expected")));
-        }
-        self.scaling.check(columns)?;
-        let n = x.nrows();
-        let mut out = vec![T::default(); n * columns];
-        let factor = |j: usize| self.scaling.factor.get(j).copied().unwrap_or(1.0);
-        let step = (CHUNK / columns.max(1)).max(1);
-        for start in (0..n).step_by(step) {
-            let rows = step.min(n - start);
-            let to = &mut out[start * columns..(start + rows) * columns];
-            let bad = released(py, threads, || {
-                to.par_chunks_mut(ROWS * columns).enumerate().find_map_first(|(chunk, to)| {
-                    let part = x.subrows(start + chunk * ROWS, to.len() / columns);
-                    let mut centred = self.scaling.apply(part);
-                    for row in centred.chunks_mut(columns) {
-                        row.iter_mut().zip(erasure.mean()).for_each(|(v, mean)| *v -= mean);
-                    }
-                    let bad = centred.iter().position(|v| !v.is_finite());
-                    if let Some(at) = bad {
-                        let (i, j) = (at / columns, at % columns);
-                        let value: f64 = part[(i, j)].into();
-                        return Some(sarl::Error::NotFinite {
-                            row: (start + chunk * ROWS + i) as u64,
-                            place: sarl::Place::Feature(j),
-                            value,
-                        });
-                    }
-                    let centred = MatRef::from_row_major_slice(&centred, part.nrows(), columns);
-                    let taken = centred * erasure.found() * erasure.taken();
-                    for j in 0..columns {
-                        let factor = factor(j);
-                        for (i, &taken) in taken.col(j).iter().enumerate() {
-                            let value: f64 = part[(i, j)].into();
-                            to[i * columns + j] = T::of(value - taken / factor);
-                        }
-                    }
-                    None
-                })
-            })?;
-            if let Some(error) = bad {
-                return Err(refused(error));
-            }
-            py.check_signals()?;
-        }
-        array(py, out, n, columns)
+        drop(written);
+        Ok(result)
     }
 }
 
 /// The same error in rows counted from the first of all.
-fn moved(error: sarl::Error, by: usize) -> sarl::Error {
+pub fn moved(error: sarl::Error, by: usize) -> sarl::Error {
     match error {
         sarl::Error::NotFinite { row, place, value } => {
             sarl::Error::NotFinite { row: row + by as u64, place, value }

@@ -53,10 +53,23 @@ def adult() -> Any:
     """The UCI table: features, income and sex, 8,000 rows of it."""
     import pandas as pd
 
-    names = (
-        "age workclass fnlwgt education education_num marital_status occupation relationship race "
-        "sex capital_gain capital_loss hours_per_week native_country income"
-    ).split()
+    names = [
+        "age",
+        "workclass",
+        "fnlwgt",
+        "education",
+        "education_num",
+        "marital_status",
+        "occupation",
+        "relationship",
+        "race",
+        "sex",
+        "capital_gain",
+        "capital_loss",
+        "hours_per_week",
+        "native_country",
+        "income",
+    ]
     table = pd.read_csv(
         real("adult/adult.data"), header=None, names=names, skipinitialspace=True, na_values="?"
     )

@@ -5,9 +5,9 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import arrays
 
 import sarl
+from conftest import arrays
 from sarl import SARL, Eraser, KernelSARL
 
 ort = pytest.importorskip("onnxruntime")
@@ -41,8 +41,9 @@ def test_saved_and_loaded(estimator, rows, tmp_path):
         assert again.bounds_ == encoder.bounds_ and again.gap_ == encoder.gap_
         assert again.heldout_ == pytest.approx(encoder.heldout_)
         tuned = again.retune(max_leakage=0.1)
-        np.testing.assert_allclose(tuned.transform(rows.X), encoder.retune(max_leakage=0.1).transform(rows.X),
-                                   atol=1e-9)
+        np.testing.assert_allclose(
+            tuned.transform(rows.X), encoder.retune(max_leakage=0.1).transform(rows.X), atol=1e-9
+        )
         assert np.isnan(again.front_["heldout_jy"]).all()
         with pytest.raises(ValueError, match="more rows cannot be added"):
             again.partial_fit(rows.X, rows.y, sensitive_features=rows.s)
@@ -66,18 +67,23 @@ def test_the_command_line_reads_ours(estimator, rows, tmp_path, cli):
     cli("retune", model, "--max-leakage", 0.1, "-o", tuned)
     again = sarl.load(tuned)
     assert again.max_leakage == 0.1 and type(again) is type(encoder)
-    np.testing.assert_allclose(again.transform(rows.X), encoder.retune(max_leakage=0.1).transform(rows.X),
-                               atol=1e-9)
+    np.testing.assert_allclose(
+        again.transform(rows.X), encoder.retune(max_leakage=0.1).transform(rows.X), atol=1e-9
+    )
 
 
-@pytest.mark.parametrize("options", [[], ["--kernel", "rbf", "--landmarks", 50], ["--scale", "none"],
-                                     ["--ridge", 0.1, "--dim", 1]])
+@pytest.mark.parametrize(
+    "options",
+    [[], ["--kernel", "rbf", "--landmarks", 50], ["--scale", "none"], ["--ridge", 0.1, "--dim", 1]],
+)
 def test_we_read_those_of_the_command_line(options, adult, tmp_path, cli):
     X, y, s = adult
     data = tmp_path / "adult.csv"
     pd.concat([X, y, s], axis=1).to_csv(data, index=False)
     model, z = tmp_path / "m.safetensors", tmp_path / "z.npy"
-    told = cli("fit", data, "-t", "income", "-s", "sex", "--max-leakage", 0.02, *options, "-o", model)
+    told = cli(
+        "fit", data, "-t", "income", "-s", "sex", "--max-leakage", 0.02, *options, "-o", model
+    )
     cli("encode", model, data, "-o", z)
     encoder = sarl.load(model)
     assert type(encoder) is (KernelSARL if "rbf" in options else SARL)
@@ -98,7 +104,10 @@ def test_the_command_line_audits_ours(adult, tmp_path, cli):
     pd.concat([X, y, s], axis=1).to_csv(data, index=False)
     SARL(max_leakage=0.0).fit(X, y, sensitive_features=s).save(model)
     told = cli("audit", model, data, "--probes", "logistic", "--seeds", 1)
-    assert told["sensitive"]["attribute"] == "sex" and set(told["sensitive"]["classes"]) == {"Female", "Male"}
+    assert told["sensitive"]["attribute"] == "sex" and set(told["sensitive"]["classes"]) == {
+        "Female",
+        "Male",
+    }
     assert told["control"]["sensitive"]["best"]["accuracy"] > told["sensitive"]["best"]["accuracy"]
 
 
@@ -109,7 +118,7 @@ def test_what_is_in_the_file(adult, tmp_path):
     SARL(max_leakage=0.1).fit(X, y, sensitive_features=s).save(tmp_path / "m.safetensors")
     with safe_open(tmp_path / "m.safetensors", "numpy") as file:
         about = json.loads(file.metadata()["sarl"])
-        assert about["kind"] == "model" and "encoder.weights" in file.keys()
+        assert about["kind"] == "model" and "encoder.weights" in list(file.keys())
     schema = json.loads(about["extra"]["schema"])
     assert [f["name"] for f in schema["features"]] == list(X.columns)
     assert schema["targets"][0]["values"]["class"]["values"] == ["<=50K", ">50K"]
@@ -170,7 +179,9 @@ def test_onnx_on_real_rows(estimator, name, tmp_path):
     np.testing.assert_allclose(run(path, X=X), encoder.transform(X), atol=1e-7 * size)
 
 
-@pytest.mark.parametrize("estimator", [SARL(max_leakage=0.02), KernelSARL(max_leakage=0.02, landmarks=80)], ids=str)
+@pytest.mark.parametrize(
+    "estimator", [SARL(max_leakage=0.02), KernelSARL(max_leakage=0.02, landmarks=80)], ids=str
+)
 def test_onnx_of_a_table(estimator, adult, tmp_path):
     X, y, s = adult
     encoder = fit(estimator, X, y, s)
@@ -179,7 +190,11 @@ def test_onnx_of_a_table(estimator, adult, tmp_path):
     inputs = {}
     for name in X.columns:
         column = X[[name]].to_numpy()
-        inputs[name] = column.astype(str).astype(object) if column.dtype == object else column.astype(np.float32)
+        inputs[name] = (
+            column.astype(str).astype(object)
+            if column.dtype == object
+            else column.astype(np.float32)
+        )
     np.testing.assert_allclose(run(path, **inputs), encoder.transform(X).to_numpy(), atol=1e-5)
 
 
@@ -191,4 +206,6 @@ def test_onnx_without_the_sensitive_column(rows, tmp_path):
     encoder = SARL(sensitive="a").fit(table, rows.y)
     encoder.to_onnx(tmp_path / "m.onnx")
     inputs = {name: table[[name]].to_numpy(np.float32) for name in "bcdef"}
-    np.testing.assert_allclose(run(tmp_path / "m.onnx", **inputs), encoder.transform(table).to_numpy(), atol=1e-5)
+    np.testing.assert_allclose(
+        run(tmp_path / "m.onnx", **inputs), encoder.transform(table).to_numpy(), atol=1e-5
+    )

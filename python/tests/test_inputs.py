@@ -13,7 +13,11 @@ import torch
 from sarl import SARL, Eraser, KernelSARL
 
 NAMES = list("abcdef")
-ESTIMATORS = [SARL(max_leakage=0.05), KernelSARL(max_leakage=0.05, landmarks=30), Eraser(leakage=0.05)]
+ESTIMATORS = [
+    SARL(max_leakage=0.05),
+    KernelSARL(max_leakage=0.05, landmarks=30),
+    Eraser(leakage=0.05),
+]
 by_class = pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda e: type(e).__name__)
 
 
@@ -44,7 +48,9 @@ def tables(X, names=NAMES):
 
 
 @by_class
-@pytest.mark.parametrize("form", ["fortran", "strided", "reversed", "list", "csr", "csc", "coo", "torch"])
+@pytest.mark.parametrize(
+    "form", ["fortran", "strided", "reversed", "list", "csr", "csc", "coo", "torch"]
+)
 def test_every_array_gives_the_same(estimator, form, rows):
     expected = fitted(estimator, rows.X, rows).transform(rows.X)
     X = {
@@ -78,7 +84,9 @@ def test_every_table_gives_the_same(estimator, library, rows):
     assert encoder.n_features_in_ == 6
     columns = z.column_names if isinstance(z, pa.Table) else list(z.columns)
     assert columns == list(encoder.get_feature_names_out())
-    np.testing.assert_allclose(np.column_stack([np.asarray(z[c]) for c in columns]), expected, atol=1e-9)
+    np.testing.assert_allclose(
+        np.column_stack([np.asarray(z[c]) for c in columns]), expected, atol=1e-9
+    )
 
 
 @by_class
@@ -96,7 +104,9 @@ def test_precision_follows_the_input(estimator, dtype, rows):
 
 def test_half_precision_and_gradients_of_torch(rows):
     x = torch.from_numpy(rows.X.astype(np.float32)).requires_grad_()
-    encoder = SARL(max_leakage=0.1).fit(x, torch.from_numpy(rows.y), sensitive_features=torch.from_numpy(rows.s))
+    encoder = SARL(max_leakage=0.1).fit(
+        x, torch.from_numpy(rows.y), sensitive_features=torch.from_numpy(rows.s)
+    )
     assert encoder.transform(x.to(torch.bfloat16)).dtype == torch.float32
 
 
@@ -129,10 +139,28 @@ def labels(rows):
     }
 
 
-@pytest.mark.parametrize("kind", [
-    "ints", "bools", "small ints", "large ints", "unsigned", "text", "bytes", "objects", "list", "series",
-    "categorical", "polars", "pyarrow", "chunks", "tensor", "column", "table",
-])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "ints",
+        "bools",
+        "small ints",
+        "large ints",
+        "unsigned",
+        "text",
+        "bytes",
+        "objects",
+        "list",
+        "series",
+        "categorical",
+        "polars",
+        "pyarrow",
+        "chunks",
+        "tensor",
+        "column",
+        "table",
+    ],
+)
 def test_labels_of_every_kind_are_classes(kind, rows):
     expected = SARL(max_leakage=0.05).fit(rows.X, rows.y, sensitive_features=rows.s)
     encoder = SARL(max_leakage=0.05).fit(rows.X, rows.y, sensitive_features=labels(rows)[kind])
@@ -145,7 +173,9 @@ def test_floats_are_numbers_and_can_be_classes(rows):
     floats = rows.s.astype(float)
     number = SARL(max_leakage=0.05).fit(rows.X, rows.y, sensitive_features=floats)
     assert number.bounds_.alpha_max == pytest.approx(floats.var())
-    classes = SARL(max_leakage=0.05, sensitive_type="class").fit(rows.X, rows.y, sensitive_features=floats)
+    classes = SARL(max_leakage=0.05, sensitive_type="class").fit(
+        rows.X, rows.y, sensitive_features=floats
+    )
     assert classes.bounds_.alpha_max == pytest.approx(2 * floats.var())
 
 
@@ -153,7 +183,9 @@ def test_several_columns(rows):
     table = pd.DataFrame({"group": np.where(rows.s, "u", "v"), "age": rows.number})
     both = SARL(max_leakage=0.0).fit(rows.X, rows.y, sensitive_features=table)
     z = both.transform(rows.X)[:, 0]
-    assert abs(np.corrcoef(z, rows.s)[0, 1]) < 1e-9 and abs(np.corrcoef(z, rows.number)[0, 1]) < 1e-9
+    assert (
+        abs(np.corrcoef(z, rows.s)[0, 1]) < 1e-9 and abs(np.corrcoef(z, rows.number)[0, 1]) < 1e-9
+    )
     # As an array all columns are of one kind.
     pair = np.column_stack([rows.s, rows.y])
     encoder = SARL(min_utility=1.0).fit(rows.X, pair, sensitive_features=rows.s)
@@ -165,7 +197,11 @@ def test_several_columns(rows):
 def test_text_columns_are_one_hot(library, estimator, rows):
     words = np.array(["red", "green", "blue"])[(rows.X[:, 3] > 3).astype(int) + (rows.X[:, 4] > 3)]
     table = tables(rows.X[:, :4], NAMES[:4])["pandas"].assign(colour=words, flag=rows.X[:, 5] > 3)
-    native = {"pandas": table, "polars": pl.from_pandas(table), "pyarrow": pa.Table.from_pandas(table)}[library]
+    native = {
+        "pandas": table,
+        "polars": pl.from_pandas(table),
+        "pyarrow": pa.Table.from_pandas(table),
+    }[library]
     encoder = fitted(estimator, native, rows)
     hot = pd.get_dummies(table, columns=["colour", "flag"], dtype=float)
     # One-hot columns are not scaled.
@@ -198,8 +234,11 @@ before = peak()
 {fit}
 print((peak() - before) / X.nbytes)
 """
+
     def growth(fit):
-        done = subprocess.run([sys.executable, "-c", code.format(fit=fit)], capture_output=True, text=True)
+        done = subprocess.run(
+            [sys.executable, "-c", code.format(fit=fit)], capture_output=True, text=True
+        )
         assert done.returncode == 0, done.stderr
         return float(done.stdout)
 

@@ -9,8 +9,8 @@ import time
 
 import numpy as np
 import pytest
-from conftest import ROOT, Rows
 
+from conftest import ROOT, Rows
 from sarl import SARL, KernelSARL, audit
 
 
@@ -42,9 +42,17 @@ def test_other_threads_run_during_a_fit(many):
 
 def interrupted(code: str, after: float = 0.5) -> tuple[float, str]:
     """Sends Ctrl-C to a program some time after it says `go`: seconds until it ends, what it said."""
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "python" / "tests"), *sys.path])}
-    child = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                             text=True, env=environment)
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join([str(ROOT / "python" / "tests"), *sys.path]),
+    }
+    child = subprocess.Popen(
+        [sys.executable, "-c", code],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment,
+    )
     assert child.stdout is not None and child.stdout.readline().strip() == "go"
     time.sleep(after)
     start = time.perf_counter()
@@ -132,7 +140,9 @@ def test_several_threads_at_once(rows):
     encoder = SARL(max_leakage=0.1).fit(rows.X, rows.y, sensitive_features=rows.s)
     expected = encoder.transform(rows.X)
     results = []
-    threads = [threading.Thread(target=lambda: results.append(encoder.transform(rows.X))) for _ in range(8)]
+    threads = [
+        threading.Thread(target=lambda: results.append(encoder.transform(rows.X))) for _ in range(8)
+    ]
     [t.start() for t in threads]
     [t.join() for t in threads]
     assert len(results) == 8 and all((z == expected).all() for z in results)

@@ -18,7 +18,9 @@ def test_shards_in_any_order(rows):
     shards = [Moments().update(rows.X[i::4], rows.y[i::4], rows.s[i::4]) for i in range(4)]
     travelled = [pickle.loads(pickle.dumps(m)) for m in shards[:2]]
     travelled += [Moments.from_bytes(m.to_bytes()) for m in shards[2:]]
-    forth = Moments().merge(travelled[0]).merge(travelled[1]).merge(travelled[2]).merge(travelled[3])
+    forth = (
+        Moments().merge(travelled[0]).merge(travelled[1]).merge(travelled[2]).merge(travelled[3])
+    )
     back = (travelled[3] + travelled[2]) + (travelled[1] + travelled[0]) + Moments()
     for total in (forth, back):
         assert len(total) == len(rows.y)
@@ -46,14 +48,20 @@ def test_shards_that_met_other_classes():
     close(stream.transform(X), whole.transform(X))
 
 
-@pytest.mark.parametrize("estimator", [SARL(max_leakage=0.05), Eraser(leakage=0.05),
-                                       Eraser(scale="standard", leakage=0.1)])
+@pytest.mark.parametrize(
+    "estimator",
+    [SARL(max_leakage=0.05), Eraser(leakage=0.05), Eraser(scale="standard", leakage=0.1)],
+)
 def test_a_stream_is_the_whole(estimator, rows):
     stream = type(estimator)(**estimator.get_params())
     for start in range(0, 400, 90):
         part = slice(start, start + 90)
-        stream.partial_fit(rows.X[part], rows.y[part], sensitive_features=rows.s[part],
-                           sample_weight=rows.weights[part])
+        stream.partial_fit(
+            rows.X[part],
+            rows.y[part],
+            sensitive_features=rows.s[part],
+            sample_weight=rows.weights[part],
+        )
         stream.transform(rows.X)
     estimator.fit(rows.X, rows.y, sensitive_features=rows.s, sample_weight=rows.weights)
     close(stream.transform(rows.X), estimator.transform(rows.X))
@@ -74,9 +82,15 @@ def test_what_is_refused_changes_nothing(rows):
     before = moments.to_bytes()
     bad = rows.X.copy()
     bad[399, 5] = np.nan
-    for X, y, s in [(bad, rows.y, rows.s), (rows.X, rows.y[:5], rows.s), (rows.X[:, :2], rows.y, rows.s),
-                    (rows.X, rows.number, rows.s), (rows.X, None, rows.s), (rows.X, rows.y, None),
-                    (rows.X, rows.y, np.where(rows.s, "u", "v"))]:
+    for X, y, s in [
+        (bad, rows.y, rows.s),
+        (rows.X, rows.y[:5], rows.s),
+        (rows.X[:, :2], rows.y, rows.s),
+        (rows.X, rows.number, rows.s),
+        (rows.X, None, rows.s),
+        (rows.X, rows.y, None),
+        (rows.X, rows.y, np.where(rows.s, "u", "v")),
+    ]:
         with pytest.raises(ValueError):
             moments.update(X, y, s)
         assert moments.to_bytes() == before
@@ -105,7 +119,9 @@ def test_what_cannot_be_merged(rows):
 
 
 def test_tables_with_text_in_a_stream(rows):
-    table = pd.DataFrame(rows.X, columns=list("abcdef")).assign(g=np.where(rows.X[:, 0] > 3, "u", "v"))
+    table = pd.DataFrame(rows.X, columns=list("abcdef")).assign(
+        g=np.where(rows.X[:, 0] > 3, "u", "v")
+    )
     whole = SARL(max_leakage=0.05).fit(table, rows.y, sensitive_features=rows.s)
     moments = Moments().update(table[:100], rows.y[:100], rows.s[:100])
     moments = Moments.from_bytes(moments.to_bytes()).update(table[100:], rows.y[100:], rows.s[100:])

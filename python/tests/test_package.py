@@ -11,9 +11,9 @@ import subprocess
 import sys
 
 import pytest
-from conftest import ROOT, real
 
 import sarl
+from conftest import ROOT, real
 
 MODULES = [f"sarl.{m.name}" for m in pkgutil.iter_modules(sarl.__path__) if m.name != "_core"]
 
@@ -32,15 +32,31 @@ def test_everything_public_is_documented_with_an_example():
         assert "{" + "goals}" not in text
     for cls in (sarl.SARL, sarl.KernelSARL, sarl.Eraser):
         for parameter in cls().get_params():
-            assert re.search(rf"^ +(\w+, )*{parameter}(, \w+)* : ", cls.__doc__, re.M), (cls, parameter)
-        for method in ("fit", "partial_fit", "transform", "fit_transform", "inverse_transform", "retune",
-                       "save", "load", "to_onnx", "front", "fit_moments"):
+            assert re.search(rf"^ +(\w+, )*{parameter}(, \w+)* : ", cls.__doc__, re.M), (
+                cls,
+                parameter,
+            )
+        for method in (
+            "fit",
+            "partial_fit",
+            "transform",
+            "fit_transform",
+            "inverse_transform",
+            "retune",
+            "save",
+            "load",
+            "to_onnx",
+            "front",
+            "fit_moments",
+        ):
             assert getattr(cls, method).__doc__, method
 
 
 def check(*words):
     environment = {**os.environ, "MYPYPATH": str(ROOT / "python")}
-    done = subprocess.run([sys.executable, "-m", *words], cwd=ROOT, capture_output=True, text=True, env=environment)
+    done = subprocess.run(
+        [sys.executable, "-m", *words], cwd=ROOT, capture_output=True, text=True, env=environment
+    )
     assert done.returncode == 0, done.stdout + done.stderr
 
 
@@ -75,5 +91,5 @@ def test_the_tutorial(tmp_path, monkeypatch):
             continue
         out = io.StringIO()
         with contextlib.redirect_stdout(out):
-            exec(compile(text, "tutorial.md", "exec"), names)  # noqa: S102 - that is the point
+            exec(compile(text, "tutorial.md", "exec"), names)
         printed = out.getvalue()

@@ -58,7 +58,10 @@ def test_a_parameter_changes_what_comes_out(cls, changed, rows):
 @pytest.mark.parametrize("changed", [{"degree": 4}, {"coef0": 0.2}])
 def test_parameters_of_the_polynomial_kernel(changed, rows):
     base = BASE[KernelSARL] | {"kernel": "polynomial"}
-    assert np.abs(z_of(KernelSARL(**base), rows) - z_of(KernelSARL(**base | changed), rows)).max() > 1e-4
+    assert (
+        np.abs(z_of(KernelSARL(**base), rows) - z_of(KernelSARL(**base | changed), rows)).max()
+        > 1e-4
+    )
 
 
 @pytest.mark.parametrize("cls", [SARL, KernelSARL])
@@ -71,17 +74,25 @@ def test_n_components(cls, rows):
 
 def test_scale_matters_with_a_ridge(rows):
     X = rows.X * np.logspace(-2, 2, 6)
+
     def bounds(scale):
-        return SARL(max_leakage=0.05, ridge=0.5, scale=scale).fit(X, rows.y, sensitive_features=rows.s).point_.jy
+        return (
+            SARL(max_leakage=0.05, ridge=0.5, scale=scale)
+            .fit(X, rows.y, sensitive_features=rows.s)
+            .point_.jy
+        )
+
     assert abs(bounds("standard") - bounds("none")) > 1e-3
 
 
 @pytest.mark.parametrize("cls", [SARL, KernelSARL])
 def test_the_ridge_is_chosen_by_held_out_losses(cls, rows):
     few = slice(0, 60)
+
     def fit(ridge):
         encoder = cls(max_leakage=0.05, ridge=ridge)
         return encoder.fit(rows.X[few], rows.y[few], sensitive_features=rows.s[few])
+
     plain, chosen = fit(0.0), fit("auto")
     assert chosen.ridge_ > 0 == plain.ridge_
     assert chosen.heldout_.jy < plain.heldout_.jy
@@ -100,7 +111,12 @@ def test_folds(cls, rows):
 @pytest.mark.parametrize("cls", [SARL, Eraser])
 def test_the_seed_decides_on_folds(cls, rows):
     def held(seed):
-        return cls(**BASE[cls], random_state=seed).fit(rows.X, rows.y, sensitive_features=rows.s).heldout_
+        return (
+            cls(**BASE[cls], random_state=seed)
+            .fit(rows.X, rows.y, sensitive_features=rows.s)
+            .heldout_
+        )
+
     assert held(0) == held(0) != held(1)
     assert held(np.random.RandomState(3)) == held(np.random.RandomState(3))
     assert held(None) is not None
@@ -110,7 +126,8 @@ def test_the_seed_decides_on_folds(cls, rows):
 def test_single_precision_is_nearly_double(cls, rows):
     X = rows.X.astype(np.float32)
     double, single = (
-        cls(**BASE[cls], precision=p).fit(X, rows.y, sensitive_features=rows.s) for p in ("double", "single")
+        cls(**BASE[cls], precision=p).fit(X, rows.y, sensitive_features=rows.s)
+        for p in ("double", "single")
     )
     assert single.point_.jy != double.point_.jy
     assert single.point_.jy == pytest.approx(double.point_.jy, abs=2e-3)
@@ -118,11 +135,15 @@ def test_single_precision_is_nearly_double(cls, rows):
 
 @pytest.mark.parametrize("cls", [SARL, KernelSARL, Eraser])
 def test_types_of_labels(cls, rows):
-    number = cls(**BASE[cls], sensitive_type="number").fit(rows.X, rows.y, sensitive_features=rows.s)
+    number = cls(**BASE[cls], sensitive_type="number").fit(
+        rows.X, rows.y, sensitive_features=rows.s
+    )
     classes = cls(**BASE[cls]).fit(rows.X, rows.y, sensitive_features=rows.s)
     assert number.bounds_.alpha_max == pytest.approx(classes.bounds_.alpha_max / 2)
     if cls is not Eraser:
-        number = cls(**BASE[cls], target_type="number").fit(rows.X, rows.y, sensitive_features=rows.s)
+        number = cls(**BASE[cls], target_type="number").fit(
+            rows.X, rows.y, sensitive_features=rows.s
+        )
         assert number.bounds_.target_variance == pytest.approx(classes.bounds_.target_variance / 2)
 
 
@@ -145,7 +166,9 @@ def test_an_eraser_erases_its_sensitive_columns_too(rows):
 def test_unseen_categories(rows):
     import pandas as pd
 
-    table = pd.DataFrame(rows.X, columns=list("abcdef")).assign(g=np.where(rows.X[:, 0] > 3, "u", "v"))
+    table = pd.DataFrame(rows.X, columns=list("abcdef")).assign(
+        g=np.where(rows.X[:, 0] > 3, "u", "v")
+    )
     other = table.assign(g="w")
     encoder = SARL(max_leakage=0.1).fit(table, rows.y, sensitive_features=rows.s)
     with pytest.raises(ValueError, match="column 'g' is 'w' in row 0 .* was not there"):
@@ -173,14 +196,28 @@ def test_a_bar_is_shown(cls, rows, capsys):
 def test_weights(cls, rows):
     plain = z_of(cls(**BASE[cls]), rows)
     assert np.abs(z_of(cls(**BASE[cls]), rows, sample_weight=rows.weights) - plain).max() > 1e-3
-    np.testing.assert_allclose(z_of(cls(**BASE[cls]), rows, sample_weight=np.full(400, 2.0)), plain, atol=1e-9)
+    np.testing.assert_allclose(
+        z_of(cls(**BASE[cls]), rows, sample_weight=np.full(400, 2.0)), plain, atol=1e-9
+    )
 
 
 def test_every_parameter_has_a_test():
     """So that one that is added here does not go untested."""
     tested = {name for _, changed in CHANGES for name in changed} | {
-        "degree", "coef0", "n_components", "scale", "ridge", "folds", "random_state", "precision",
-        "sensitive_type", "target_type", "sensitive", "unseen", "n_jobs", "verbose",
+        "degree",
+        "coef0",
+        "n_components",
+        "scale",
+        "ridge",
+        "folds",
+        "random_state",
+        "precision",
+        "sensitive_type",
+        "target_type",
+        "sensitive",
+        "unseen",
+        "n_jobs",
+        "verbose",
     }
     for cls in (SARL, KernelSARL, Eraser):
         assert set(cls().get_params()) <= tested
@@ -188,11 +225,17 @@ def test_every_parameter_has_a_test():
 
 def fit(cls, rows, X=None, y=None, s=None, **params):
     X = rows.X if X is None else X
-    return cls(**params).fit(X, rows.y if y is None else y, sensitive_features=rows.s if s is None else s)
+    return cls(**params).fit(
+        X, rows.y if y is None else y, sensitive_features=rows.s if s is None else s
+    )
 
 
 BAD_PARAMETERS = [
-    (SARL, {"lambda_": 0.5, "max_leakage": 0.1}, r"lambda_=0.5 and max_leakage=0.1 were given: exactly one"),
+    (
+        SARL,
+        {"lambda_": 0.5, "max_leakage": 0.1},
+        r"lambda_=0.5 and max_leakage=0.1 were given: exactly one",
+    ),
     (Eraser, {"leakage": 0.1, "max_leakage": 0.1}, "exactly one goal is needed"),
     (SARL, {"lambda_": 1.5}, r"lambda_ is 1.5: expected 0 to 1"),
     (SARL, {"max_leakage": 5}, r"max_leakage is 5: expected 0 to 1 \(5 % is 0.05\)"),
@@ -216,16 +259,32 @@ BAD_PARAMETERS = [
     (SARL, {"n_jobs": 0}, "n_jobs is 0: expected None, -1, or a whole number above 0"),
     (SARL, {"random_state": "zero"}, "zero"),
     (SARL, {"sensitive": [0]}, "sensitive_features was passed and the parameter sensitive is set"),
-    (KernelSARL, {"kernel": "linear"}, "kernel is 'linear': expected one of 'rbf', 'laplacian', 'polynomial'"),
+    (
+        KernelSARL,
+        {"kernel": "linear"},
+        "kernel is 'linear': expected one of 'rbf', 'laplacian', 'polynomial'",
+    ),
     (KernelSARL, {"gamma": 0}, "gamma is 0: expected a finite number above 0, or 'auto'"),
     (KernelSARL, {"gamma": "wide"}, "gamma is 'wide': expected one of 'auto'"),
-    (KernelSARL, {"kernel": "polynomial", "degree": 0}, "degree is 0: expected a whole number, 1 to 100"),
-    (KernelSARL, {"kernel": "polynomial", "coef0": -1}, "coef0 is -1: expected a finite number, 0 or more"),
+    (
+        KernelSARL,
+        {"kernel": "polynomial", "degree": 0},
+        "degree is 0: expected a whole number, 1 to 100",
+    ),
+    (
+        KernelSARL,
+        {"kernel": "polynomial", "coef0": -1},
+        "coef0 is -1: expected a finite number, 0 or more",
+    ),
     (KernelSARL, {"landmarks": 0}, "landmarks is 0: expected a whole number, 1 to 100000"),
     (KernelSARL, {"tolerance": 1}, "tolerance is 1: expected 0 or more, below 1"),
     (KernelSARL, {"approx": "some"}, "approx is 'some'"),
     (KernelSARL, {"sampling": "some"}, "sampling is 'some'"),
-    (KernelSARL, {"kernel": "polynomial", "approx": "random-features"}, "no random Fourier features of a polynomial"),
+    (
+        KernelSARL,
+        {"kernel": "polynomial", "approx": "random-features"},
+        "no random Fourier features of a polynomial",
+    ),
 ]
 
 
@@ -253,7 +312,10 @@ def test_bad_rows(rows):
         ({"X": with_gap(rows.X, -np.inf)}, "X is -inf in row 7, column 'x2'"),
         ({"X": table.assign(c=with_gap(rows.X, np.nan)[:, 2])}, "X is NaN in row 7, column 'c'"),
         ({"X": table.assign(g=["u", None] * (n // 2))}, "column 'g' has no value in row 1"),
-        ({"X": table.assign(d=pd.Timestamp("2020-01-01"))}, "column 'd' holds Datetime.* neither numbers nor text"),
+        (
+            {"X": table.assign(d=pd.Timestamp("2020-01-01"))},
+            "column 'd' holds Datetime.* neither numbers nor text",
+        ),
         ({"X": pd.concat([table, table[["a"]]], axis=1)}, "'a' 2 times|'a' comes twice"),
         ({"X": rows.X[:, :0]}, "0 feature"),
         ({"X": rows.X[:, 0]}, "Expected 2D array"),
@@ -280,22 +342,48 @@ def test_bad_use_of_a_fitted_one(rows):
     cases = [
         (lambda: encoder.transform(rows.X[:, :3]), "X has 3 features, but SARL is expecting 6"),
         (lambda: encoder.transform(with_gap(rows.X, np.nan)), "X is NaN in row 7, column 'x2'"),
-        (lambda: encoder.inverse_transform(rows.X), "Z has 6 columns, but the encoder has 1 dimensions"),
+        (
+            lambda: encoder.inverse_transform(rows.X),
+            "Z has 6 columns, but the encoder has 1 dimensions",
+        ),
         (lambda: encoder.retune(), "a goal is missing"),
         (lambda: encoder.retune(lambda_=0.1, alpha=0.3), "exactly one goal"),
-        (lambda: encoder.retune(max_leakage=2), r"max_leakage is 2: expected 0 to 1 \(2 % is 0.02\)"),
+        (
+            lambda: encoder.retune(max_leakage=2),
+            r"max_leakage is 2: expected 0 to 1 \(2 % is 0.02\)",
+        ),
         (lambda: encoder.front(1), "points is 1: expected a whole number, 2 or more"),
-        (lambda: SARL().fit(rows.X, rows.y, sensitive_features=rows.s, sample_weight=-rows.weights), "weights must not be negative"),
+        (
+            lambda: SARL().fit(
+                rows.X, rows.y, sensitive_features=rows.s, sample_weight=-rows.weights
+            ),
+            "weights must not be negative",
+        ),
         (lambda: SARL(sensitive=["a"]).fit(rows.X, rows.y), "sensitive: X has no column 'a'"),
         (lambda: SARL(sensitive=[9]).fit(rows.X, rows.y), "sensitive: there is no column 9"),
         (lambda: SARL(sensitive=[]).fit(rows.X, rows.y), "sensitive names no column"),
         (lambda: KernelSARL().fit_moments(Moments()), "know nothing of a kernel"),
         (lambda: SARL().fit_moments(Moments()), "the moments have no rows"),
-        (lambda: SARL().fit_moments(Moments().update(rows.X, s=rows.s)), "the moments have no target"),
-        (lambda: Eraser().fit_moments(Moments().update(rows.X, rows.y, rows.s)), "the moments have a target"),
-        (lambda: audit(encoder, rows.X, rows.y, sensitive_features=rows.s[:9]), "sensitive_features has 9"),
-        (lambda: audit(encoder, rows.X, rows.y, sensitive_features=rows.s, probes=["x"]), "there is no probe \"x\""),
-        (lambda: audit(encoder, rows.X, rows.y, sensitive_features=rows.s, test_size=1.0), "leaves one side empty"),
+        (
+            lambda: SARL().fit_moments(Moments().update(rows.X, s=rows.s)),
+            "the moments have no target",
+        ),
+        (
+            lambda: Eraser().fit_moments(Moments().update(rows.X, rows.y, rows.s)),
+            "the moments have a target",
+        ),
+        (
+            lambda: audit(encoder, rows.X, rows.y, sensitive_features=rows.s[:9]),
+            "sensitive_features has 9",
+        ),
+        (
+            lambda: audit(encoder, rows.X, rows.y, sensitive_features=rows.s, probes=["x"]),
+            'there is no probe "x"',
+        ),
+        (
+            lambda: audit(encoder, rows.X, rows.y, sensitive_features=rows.s, test_size=1.0),
+            "leaves one side empty",
+        ),
         (lambda: audit(3, rows.X, sensitive_features=rows.s), "int has no method `transform`"),
     ]
     for call, sentence in cases:
@@ -307,5 +395,7 @@ def test_an_eraser_wants_numbers(rows):
     import pandas as pd
 
     table = pd.DataFrame(rows.X, columns=list("abcdef")).assign(g="u")
-    with pytest.raises(ValueError, match="column 'g' holds categories: an eraser gives numbers back"):
+    with pytest.raises(
+        ValueError, match="column 'g' holds categories: an eraser gives numbers back"
+    ):
         Eraser().fit(table, sensitive_features=rows.s)

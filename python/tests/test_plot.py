@@ -115,7 +115,7 @@ def test_front_of_a_table_alone_is_the_same(encoder):
     whole, table = plot.front(encoder), plot.front(encoder.front_)
     for label in ("training rows", "_leakage at full utility", "_utility at no leakage"):
         np.testing.assert_allclose(line(table, label).get_data(), line(whole, label).get_data())
-    bands = [[p for p in ax.patches if p.get_label() == "_spread"][0] for ax in (whole, table)]
+    bands = [next(p for p in ax.patches if p.get_label() == "_spread") for ax in (whole, table)]
     np.testing.assert_allclose(bands[0].get_xy(), bands[1].get_xy(), rtol=1e-6, atol=1e-9)
     assert not any("chosen" in text for text in texts(table))
 
@@ -230,10 +230,14 @@ def test_embedding_colours_are_those_of_the_labels(encoder, rows):
     X, _, s = rows
     ax = plot.embedding(encoder, X, sensitive_features=s)
     z = encoder.transform(X)[:, :2]
-    drawn = {tuple(p): tuple(c) for p, c in zip(
-        points(ax).data, ax.collections[0].get_facecolors(), strict=True)}
-    handles = {h.get_label(): matplotlib.colors.to_rgb(h.get_color())
-               for h in ax.get_legend().legend_handles}
+    drawn = {
+        tuple(p): tuple(c)
+        for p, c in zip(points(ax).data, ax.collections[0].get_facecolors(), strict=True)
+    }
+    handles = {
+        h.get_label(): matplotlib.colors.to_rgb(h.get_color())
+        for h in ax.get_legend().legend_handles
+    }
     for row, label in zip(z, s, strict=True):
         np.testing.assert_allclose(drawn[tuple(row)][:3], handles[str(label)])
 
@@ -312,8 +316,11 @@ def test_embedding_puts_rare_classes_together(encoder, rows):
 def test_embedding_of_tables(rows, library):
     X, y, s = rows
     table = library.DataFrame({f"c{j}": X[:, j] for j in range(8)})
-    sex = library.Series(name="sex", values=np.array(list("mfxo"))[s]) if library is pl else (
-        pd.Series(np.array(list("mfxo"))[s], name="sex"))
+    sex = (
+        library.Series(name="sex", values=np.array(list("mfxo"))[s])
+        if library is pl
+        else (pd.Series(np.array(list("mfxo"))[s], name="sex"))
+    )
     estimator = SARL(lambda_=0.5).fit(table, y, sensitive_features=sex)
     ax = plot.embedding(estimator, table, sensitive_features=sex, max_rows=300)
     assert ax.get_legend().get_title().get_text() == "sex"
@@ -347,7 +354,7 @@ def test_embedding_uses_the_axes(encoder, rows):
 
 
 def test_errors(encoder, nested, rows):
-    X, y, s = rows
+    X, y, _s = rows
     for draw in (plot.front, plot.dimension):
         with pytest.raises(TypeError, match="expected a fitted SARL.*found int"):
             draw(3)
@@ -395,8 +402,10 @@ def test_without_matplotlib(encoder, monkeypatch):
 @pytest.mark.parametrize("style", ["default", "dark_background"])
 def test_colours_stand_out_from_the_background(encoder, style):
     def light(colour):
-        part = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4
-                for c in matplotlib.colors.to_rgb(colour)]
+        part = [
+            c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4
+            for c in matplotlib.colors.to_rgb(colour)
+        ]
         return 0.2126 * part[0] + 0.7152 * part[1] + 0.0722 * part[2]
 
     with plt.style.context(style):

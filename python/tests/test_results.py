@@ -4,8 +4,8 @@ import time
 
 import numpy as np
 import pytest
-from conftest import Rows
 
+from conftest import Rows
 from sarl import SARL, Eraser, KernelSARL
 
 
@@ -26,7 +26,9 @@ def test_the_losses_are_those_of_least_squares(encoder, rows):
     assert encoder.point_.jy == pytest.approx(loss(z, rows.y), abs=1e-10)
     assert encoder.point_.js == pytest.approx(loss(z, rows.s), abs=1e-10)
     bounds = encoder.bounds_
-    assert encoder.leakage_ == pytest.approx(1 - loss(z, rows.s) / loss(z[:, :0], rows.s), abs=1e-10)
+    assert encoder.leakage_ == pytest.approx(
+        1 - loss(z, rows.s) / loss(z[:, :0], rows.s), abs=1e-10
+    )
     assert bounds.gamma_min == pytest.approx(loss(rows.X, rows.y), abs=1e-10)
     assert bounds.alpha_star_min == pytest.approx(loss(rows.X, rows.s), abs=1e-10)
     assert bounds.utility(bounds.gamma_min) == 1 and bounds.leakage(bounds.alpha_max) == 0
@@ -85,18 +87,25 @@ def test_reconstruction(rows):
     back = encoder.inverse_transform(z)
     a = np.column_stack([np.ones(len(z)), z])
     np.testing.assert_allclose(back, a @ np.linalg.lstsq(a, rows.X, rcond=None)[0], atol=1e-9)
-    kernel = KernelSARL(min_utility=1.0, landmarks=30).fit(rows.X, rows.y, sensitive_features=rows.s)
+    kernel = KernelSARL(min_utility=1.0, landmarks=30).fit(
+        rows.X, rows.y, sensitive_features=rows.s
+    )
     z = kernel.transform(rows.X)
     a = np.column_stack([np.ones(len(z)), z])
-    np.testing.assert_allclose(kernel.inverse_transform(z), a @ np.linalg.lstsq(a, rows.X, rcond=None)[0],
-                               atol=1e-6)
+    np.testing.assert_allclose(
+        kernel.inverse_transform(z), a @ np.linalg.lstsq(a, rows.X, rcond=None)[0], atol=1e-6
+    )
     assert kernel.gamma_ > 0 and kernel.components_.shape == (1, 30)
     erased = Eraser().fit_transform(rows.X, sensitive_features=rows.s)
-    np.testing.assert_array_equal(Eraser().fit(rows.X, sensitive_features=rows.s).inverse_transform(erased), erased)
+    np.testing.assert_array_equal(
+        Eraser().fit(rows.X, sensitive_features=rows.s).inverse_transform(erased), erased
+    )
 
 
 def test_nothing_left(rows):
     """A target that is what is hidden: an encoder of no dimensions, not an error."""
     encoder = SARL(max_leakage=0).fit(rows.X, rows.s, sensitive_features=rows.s)
     assert encoder.n_components_ == 0 and encoder.transform(rows.X).shape == (400, 0)
-    np.testing.assert_allclose(encoder.inverse_transform(np.empty((2, 0))), [rows.X.mean(axis=0)] * 2)
+    np.testing.assert_allclose(
+        encoder.inverse_transform(np.empty((2, 0))), [rows.X.mean(axis=0)] * 2
+    )

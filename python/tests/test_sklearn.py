@@ -46,7 +46,11 @@ def test_clone_and_pickle(estimator, rows):
 
 @pytest.mark.parametrize("routing", [False, True])
 def test_a_pipeline_passes_them_on(rows, routing):
-    steps = [("scale", StandardScaler()), ("sarl", SARL(max_leakage=0.0)), ("lr", LogisticRegression())]
+    steps = [
+        ("scale", StandardScaler()),
+        ("sarl", SARL(max_leakage=0.0)),
+        ("lr", LogisticRegression()),
+    ]
     with sklearn.config_context(enable_metadata_routing=routing):
         pipe = Pipeline(steps)
         name = "sensitive_features" if routing else "sarl__sensitive_features"
@@ -106,7 +110,9 @@ def test_set_output(rows, library):
 def test_names_of_features(rows):
     table = pd.DataFrame(rows.X, columns=list("abcdef"))
     encoder = Eraser().fit(table, sensitive_features=rows.s)
-    assert list(encoder.feature_names_in_) == list("abcdef") == list(encoder.get_feature_names_out())
+    assert (
+        list(encoder.feature_names_in_) == list("abcdef") == list(encoder.get_feature_names_out())
+    )
     with pytest.raises(ValueError, match="feature names should match"):
         encoder.transform(table[list("fabcde")])
     with pytest.warns(UserWarning, match="does not have valid feature names"):

@@ -9,7 +9,8 @@ use anyhow::{Context, Result, bail};
 const USAGE: &str = "\
 usage: cargo xtask <task>
 
-  test         fmt, clippy, rustdoc, tests and doctests, with their peers: what CI runs
+  test         fmt, clippy, rustdoc, tests and doctests, of the Python package too, with their peers:
+               what CI runs
   bench        the benchmarks, with their peers installed into target/venv
   docs         the API documentation, in target/doc
 ";
@@ -45,9 +46,13 @@ fn test() -> Result<()> {
         &["doc", "--release", "--workspace", "--no-deps"],
         &[("RUSTDOCFLAGS", "-D warnings")],
     )?;
-    let python = venv(&["fairlearn", "scikit-learn"])?;
+    // The package as a user gets it, with all that its tests need; the Rust tests ask it too.
+    let python = venv(&[".[test]"])?;
     let python = python.to_str().context("the path of target/venv is not text")?;
+    run(Command::new(python).args(["-m", "ruff", "check", "python"]))?;
+    run(Command::new(python).args(["-m", "ruff", "format", "--check", "python"]))?;
     cargo_with(&["test", "--release", "--workspace"], &[("SARL_PYTHON", python)])?;
+    run(Command::new(python).args(["-m", "pytest"]))?;
     eprintln!("all lanes passed in {:.0} s", start.elapsed().as_secs_f64());
     Ok(())
 }
@@ -64,11 +69,12 @@ fn components() -> Result<()> {
 }
 
 fn bench() -> Result<()> {
-    let python = venv(&["numpy"])?;
+    let python = venv(&[".[test]"])?;
     let python = python.to_str().context("the path of target/venv is not text")?;
     // Only the benchmarks: unit tests take `cargo bench` for a question about themselves.
     let benches = ["--bench", "core", "--bench", "out_of_core"];
-    cargo_with(&[&["bench", "--workspace"], &benches[..]].concat(), &[("SARL_PYTHON", python)])
+    cargo_with(&[&["bench", "--workspace"], &benches[..]].concat(), &[("SARL_PYTHON", python)])?;
+    run(Command::new(python).arg("python/benches/fit.py"))
 }
 
 /// A virtual environment in `target/venv` with these packages; its Python.

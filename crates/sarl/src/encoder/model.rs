@@ -17,7 +17,7 @@ use rayon::prelude::*;
 use crate::error::Place;
 use crate::features::{Columns, FeatureMap, Map};
 use crate::front::{Certificate, Front, Goal, Method, Point, Solution};
-use crate::moments::{Block, Element, Label, Layout, NO_CLASS, Role, check_finite};
+use crate::moments::{Block, Element, Label, Layout, NO_CLASS, Role, check_finite, row_slice};
 use crate::spectral::Reduced;
 use crate::{Error, Result};
 
@@ -31,6 +31,10 @@ pub struct Encoder {
     /// Columns × dim.
     weights: Mat<f64>,
     offset: Vec<f64>,
+    /// What is taken off each dense input first; nothing, if it is empty.
+    shift: Vec<f64>,
+    /// What it is then multiplied by; nothing, if it is empty or already in the weights.
+    factor: Vec<f64>,
     target: Linear,
     sensitive: Linear,
     inputs: Option<Linear>,
@@ -64,6 +68,8 @@ impl Encoder {
             columns: columns.clone(),
             weights,
             offset: (g.transpose() * centre).iter().copied().collect(),
+            shift: Vec::new(),
+            factor: Vec::new(),
             target: Linear { mean: reduced.target_mean.clone(), coefficients: vy },
             sensitive: Linear { mean: reduced.sensitive_mean.clone(), coefficients: vs },
             inputs: reduced.inputs.as_ref().map(|(cross, mean)| Linear {
@@ -71,6 +77,37 @@ impl Encoder {
                 coefficients: reduced.regress(g.as_ref(), cross.as_ref().subrows(0, used)),
             }),
         }
+    }
+
+    /// The encoder of rows that come as they are, where it was fitted on `(x − shift) · factor` of
+    /// their dense inputs: it encodes and reconstructs x.
+    pub fn unscaled(mut self, shift: &[f64], factor: &[f64]) -> Result<Self> {
+        let dense = match &self.columns {
+            Columns::Linear { dense, .. } => *dense,
+            columns => columns.inputs(),
+        };
+        for (what, found) in [("shifts", shift.len()), ("factors", factor.len())] {
+            if found != dense {
+                return Err(Error::shape(what, found, dense));
+            }
+        }
+        self.shift = shift.to_vec();
+        match &self.columns {
+            Columns::Linear { .. } => {
+                for j in 0..self.weights.ncols() {
+                    let column = self.weights.col_mut(j);
+                    column.iter_mut().zip(factor).for_each(|(w, factor)| *w *= factor);
+                }
+            }
+            _ => self.factor = factor.to_vec(),
+        }
+        if let Some(inputs) = &mut self.inputs {
+            for (j, (shift, factor)) in shift.iter().zip(factor).enumerate() {
+                inputs.mean[j] = inputs.mean[j] / factor + shift;
+                inputs.coefficients.col_mut(j).iter_mut().for_each(|v| *v /= factor);
+            }
+        }
+        Ok(self)
     }
 
     /// r, the number of dimensions of z.
@@ -158,17 +195,13 @@ impl Encoder {
             _ => self.weights.as_ref(),
         };
         let parts = z.as_mut().par_row_chunks_mut(ROWS);
-        parts.enumerate().for_each(|(i, mut part)| {
+        // One buffer for each worker: to allocate it anew for each part takes as long as the rest.
+        parts.enumerate().for_each_init(Vec::new, |buffer, (i, mut part)| {
             let first = i * ROWS;
             let rows = x.subrows(first, part.nrows());
-            let converted;
-            let rows = match T::as_doubles(rows) {
+            let rows = match T::as_doubles(rows).filter(|_| self.shift.is_empty()) {
                 Some(rows) => rows,
-                None => {
-                    let (n, d) = rows.shape();
-                    converted = Mat::from_fn(n, d, |i, j| rows[(i, j)].into());
-                    converted.as_ref()
-                }
+                None => self.scaled(rows, buffer),
             };
             let mut encoded = match &self.columns {
                 Columns::Linear { .. } => rows * dense,
@@ -187,6 +220,27 @@ impl Encoder {
             part.copy_from(&encoded);
         });
         Ok(z)
+    }
+
+    /// Rows as doubles, shifted and scaled, in the buffer.
+    fn scaled<'b, T: Element>(
+        &self,
+        x: MatRef<'_, T>,
+        buffer: &'b mut Vec<f64>,
+    ) -> MatRef<'b, f64> {
+        let (rows, width) = x.shape();
+        buffer.clear();
+        for i in 0..rows {
+            match row_slice(x, i) {
+                Some(row) => buffer.extend(row.iter().map(|&v| v.into())),
+                None => buffer.extend((0..width).map(|j| x[(i, j)].into())),
+            }
+        }
+        for row in buffer.chunks_mut(width.max(1)) {
+            row.iter_mut().zip(&self.shift).for_each(|(v, shift)| *v -= shift);
+            row.iter_mut().zip(&self.factor).for_each(|(v, factor)| *v *= factor);
+        }
+        MatRef::from_row_major_slice(buffer, rows, width)
     }
 
     /// The best linear predictions of the label columns of a role, from z.

@@ -375,3 +375,29 @@ fn erasure_in_place_is_the_reconstruction() {
     let ridged = Model::new(&map, &layout, &ridged, None, Goal::Lambda(1.0)).unwrap();
     assert!(ridged.erasure().is_err());
 }
+
+#[test]
+fn unscaled_encoders_read_rows_as_they_are() {
+    let data = data(33, 300);
+    let (shift, factor) = ([1.0, -2.0, 30.0, 4.0], [0.5, 2.0, 0.1, 1.0]);
+    // The rows before they were scaled.
+    let raw = Mat::from_fn(300, 4, |i, j| data.x[(i, j)] / factor[j] + shift[j]);
+    let single = Mat::from_fn(300, 4, |i, j| raw[(i, j)] as f32);
+    for map in maps(&data) {
+        let encoder = model(&map, &data, 0.0, Goal::Lambda(0.3)).encoder();
+        let unscaled = encoder.clone().unscaled(&shift, &factor).unwrap();
+        let z = encoder.encode(data.x.as_ref()).unwrap();
+        let largest = encoder.weights().norm_max().max(1.0);
+        let near = |a: &Mat<f64>, tolerance: f64| (a - &z).norm_max() < tolerance * largest;
+        assert!(near(&unscaled.encode(raw.as_ref()).unwrap(), 1e-12));
+        assert!(near(&unscaled.encode(raw.transpose().to_owned().transpose()).unwrap(), 1e-12));
+        assert!(near(&unscaled.encode(single.as_ref()).unwrap(), 1e-4));
+        if map.is_linear() {
+            let back = encoder.reconstruct(z.as_ref()).unwrap();
+            let raw_back = unscaled.reconstruct(z.as_ref()).unwrap();
+            let expected = Mat::from_fn(300, 4, |i, j| back[(i, j)] / factor[j] + shift[j]);
+            assert!((raw_back - expected).norm_max() < 1e-10);
+        }
+        assert!(encoder.unscaled(&shift[1..], &factor).is_err());
+    }
+}

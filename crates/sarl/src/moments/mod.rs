@@ -37,7 +37,7 @@ pub use block::{Block, Element, LabelBlock, NO_CLASS};
 pub use covariances::{Covariances, InputCovariances, LabelCovariances};
 pub use layout::{Label, LabelKind, Layout, Role};
 
-pub(crate) use block::check_finite;
+pub(crate) use block::{check_finite, row_slice};
 pub(crate) use covariances::constant;
 
 use std::collections::BTreeMap;

@@ -1,0 +1,226 @@
+"""The encoder with a kernel."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _files
+from ._checks import check_choice, threads
+from ._fits import Encodes
+from ._kernel_moments import KernelMoments
+from ._moments import Moments
+from ._rows import one_hot
+from ._words import documented
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+
+@documented
+class KernelSARL(Encodes):
+    """An encoder with a kernel that keeps `y` predictable and hides `sensitive_features`.
+
+    A kernel is a feature map, by landmarks or by random features, and the encoder is the globally
+    optimal linear one of these features. See :class:`SARL`.
+
+    Parameters
+    ----------
+    {goals}
+    kernel : {{"rbf", "laplacian", "polynomial"}}, default="rbf"
+        ``exp(-gamma |x-x'|²)``, ``exp(-gamma |x-x'|₁)`` or ``(gamma x·x' + coef0)^degree``.
+    gamma : float or "auto", default="auto"
+        The width of the kernel; "auto" is the median heuristic.
+    degree : int, default=3
+        Degree of the polynomial kernel.
+    coef0 : float, default=1.0
+        Constant of the polynomial kernel.
+    approx : {{"landmarks", "exact", "random-features"}}, default="landmarks"
+        How the kernel is represented: by landmarks among the rows (Nyström), by all rows, or by
+        random Fourier features.
+    sampling : {{"adaptive", "uniform"}}, default="adaptive"
+        How landmarks are chosen: by randomly pivoted Cholesky, or uniformly.
+    landmarks : int, default=1000
+        Landmarks or random features at most.
+    tolerance : float, default=1e-8
+        No more landmarks are taken when this share of the kernel's trace is left.
+    n_components : int, optional
+        Dimensions of z at most; without it as many as help.
+    ridge : float or "auto", default=0.0
+        Added to the covariance of the kernel's features; "auto" chooses by held-out losses.
+    scale : {{"standard", "none"}}, default="standard"
+        Whether numeric columns are brought to mean 0 and variance 1 before the kernel.
+    {rest}
+
+    Attributes
+    ----------
+    {attributes}
+    components_ : array of shape (n_components, n_landmarks)
+        The weights of the kernel's columns: ``z = k(x) @ components_.T - offset``.
+    gamma_ : float
+        The width of the kernel, as given or as found.
+
+    Notes
+    -----
+    With :meth:`partial_fit` the first rows decide on scale, width and landmarks: let them be
+    representative.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sarl import SARL, KernelSARL
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(1000, 3))
+    >>> s = (X[:, 0] > 0).astype(int)
+    >>> y = (X[:, 0] * X[:, 1] > 0).astype(int)  # nothing for a line
+    >>> linear = SARL(max_leakage=0.01).fit(X, y, sensitive_features=s)
+    >>> kernel = KernelSARL(max_leakage=0.01, landmarks=100).fit(X, y, sensitive_features=s)
+    >>> bool(kernel.point_.jy < 0.6 * linear.point_.jy)
+    True
+    """
+
+    def __init__(
+        self,
+        *,
+        lambda_: float | None = None,
+        alpha: float | None = None,
+        max_leakage: float | None = None,
+        min_utility: float | None = None,
+        kernel: str = "rbf",
+        gamma: float | str = "auto",
+        degree: int = 3,
+        coef0: float = 1.0,
+        approx: str = "landmarks",
+        sampling: str = "adaptive",
+        landmarks: int = 1000,
+        tolerance: float = 1e-8,
+        n_components: int | None = None,
+        ridge: float | str = 0.0,
+        scale: str = "standard",
+        folds: int = 5,
+        precision: str = "double",
+        target_type: str = "auto",
+        sensitive_type: str = "auto",
+        sensitive: Any = None,
+        unseen: str = "error",
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.lambda_ = lambda_
+        self.alpha = alpha
+        self.max_leakage = max_leakage
+        self.min_utility = min_utility
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.approx = approx
+        self.sampling = sampling
+        self.landmarks = landmarks
+        self.tolerance = tolerance
+        self.n_components = n_components
+        self.ridge = ridge
+        self.scale = scale
+        self.folds = folds
+        self.precision = precision
+        self.target_type = target_type
+        self.sensitive_type = sensitive_type
+        self.sensitive = sensitive
+        self.unseen = unseen
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _how(self) -> dict[str, Any]:
+        """The kernel's parameters, each checked."""
+        kernel = check_choice("kernel", self.kernel, ("rbf", "laplacian", "polynomial"))
+        approx = check_choice("approx", self.approx, ("landmarks", "exact", "random-features"))
+        if kernel == "polynomial" and approx == "random-features":
+            raise ValueError(
+                "there are no random Fourier features of a polynomial kernel; use approx='landmarks'"
+            )
+        gamma = self.gamma
+        if isinstance(gamma, str):
+            check_choice("gamma", gamma, ("auto",))
+        for name, value, least, words in (
+            ("gamma", gamma, 1e-300, "a finite number above 0, or 'auto'"),
+            ("coef0", self.coef0, 0, "a finite number, 0 or more"),
+        ):
+            if not isinstance(value, str) and not (_is_number(value) and value >= least):
+                raise ValueError(f"{name} is {value!r}: expected {words}")
+        for name, value, most in (
+            ("degree", self.degree, 100),
+            ("landmarks", self.landmarks, 100_000),
+        ):
+            whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+            if not whole or not 1 <= value <= most:
+                raise ValueError(f"{name} is {value!r}: expected a whole number, 1 to {most}")
+        if not _is_number(self.tolerance) or not 0 <= self.tolerance < 1:
+            raise ValueError(f"tolerance is {self.tolerance!r}: expected 0 or more, below 1")
+        return {
+            "kernel": kernel,
+            "gamma": None if isinstance(gamma, str) else float(gamma),
+            "degree": int(self.degree),
+            "coef0": float(self.coef0),
+            "approx": approx,
+            "sampling": check_choice("sampling", self.sampling, ("adaptive", "uniform")),
+            "landmarks": int(self.landmarks),
+            "tolerance": float(self.tolerance),
+        }
+
+    def _new_moments(self) -> Moments:
+        return KernelMoments(scale=self.scale, kernel=self._how(), **self._options())
+
+    def _standardises(self) -> bool:
+        # The rows are scaled before the kernel, not its features after.
+        check_choice("scale", self.scale, ("standard", "none"))
+        return False
+
+    def _solve(self, goal: tuple[str, float]) -> _files.Solved:
+        solved = super()._solve(goal)
+        moments = self._moments
+        assert isinstance(moments, KernelMoments)
+        model = solved.model.scaled(*moments.scaling)
+        return _files.Solved(model, solved.columns, solved.labels, moments.spreads, solved.stats)
+
+    def fit_moments(self, moments: Moments) -> Self:
+        """Not for kernels, whose rows must be mapped first; use :meth:`partial_fit`."""
+        raise ValueError("moments know nothing of a kernel: use SARL, or partial_fit of KernelSARL")
+
+    def _apply(self, solved: _files.Solved, dense: Any, codes: list[Any]) -> NDArray[Any]:
+        return solved.model.encode(one_hot(dense, codes, solved.columns), [], threads(self.n_jobs))
+
+    @classmethod
+    def _params_of(cls, solved: _files.Solved) -> dict[str, Any]:
+        params = super()._params_of(solved)
+        kernel, gamma, degree, coef0 = solved.model.kernel or ("rbf", None, None, None)
+        if kernel == "random-features":
+            return params | {"approx": kernel}
+        known = {"gamma": gamma, "degree": degree, "coef0": coef0}
+        return params | {"kernel": kernel, **{k: v for k, v in known.items() if v is not None}}
+
+    @property
+    def components_(self) -> NDArray[np.float64]:
+        """The weights of the kernel's columns in each dimension."""
+        return np.ascontiguousarray(self._fitted().model.weights().T)
+
+    @property
+    def gamma_(self) -> float:
+        """The width of the kernel."""
+        solved = self._fitted()
+        if isinstance(self._moments, KernelMoments) and self._moments.map is not None:
+            return self._moments.map.gamma
+        gamma = (solved.model.kernel or ("", None, None, None))[1]
+        if gamma is None:
+            raise AttributeError(
+                "random features that were read from a file do not tell their gamma"
+            )
+        return gamma
+
+
+def _is_number(value: Any) -> bool:
+    number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
+    return bool(number and np.isfinite(value))

@@ -1,0 +1,60 @@
+"""What the docstrings of all estimators say."""
+
+from __future__ import annotations
+
+from typing import Any
+
+GOALS = """lambda_ : float, optional
+        The weight of the adversary, 0 to 1; both ends are limits.
+    alpha : float, optional
+        The least loss of the adversary, a mean squared error.
+    max_leakage : float, optional
+        The most leakage, 0 to 1: the share of the sensitive variance that the best linear
+        adversary explains. Of these four goals exactly one may be given; without any it is
+        ``max_leakage=0``.
+    min_utility : float, optional
+        The least utility, 0 to 1: the share of what is attainable that the target keeps."""
+
+REST = """folds : int, default=5
+        Folds for held-out losses, which cost no further pass; 1 for none.
+    precision : {"double", "single"}, default="double"
+        How products of features are formed. Single is about twice as fast, for embeddings that
+        are single precision anyway.
+    target_type, sensitive_type : {"auto", "class", "number"}, default="auto"
+        Text, booleans and whole numbers are classes, reals are numbers, unless said otherwise.
+    sensitive : name, place or list of them, optional
+        Columns of X that hold what is to be hidden, instead of passing ``sensitive_features``.
+        They are then no features.
+    unseen : {"error", "ignore"}, default="error"
+        What to do with a category that was not there in the fit.
+    random_state : int, RandomState or None, default=0
+        Seed of folds, and of landmarks or random features.
+    n_jobs : int or None, default=None
+        Threads; None or -1 for all cores. The result does not depend on it.
+    verbose : int, default=0
+        Above 0 a progress bar is shown (needs tqdm)."""
+
+ATTRIBUTES = """leakage_, utility_ : float
+        What was reached on the training rows, in shares.
+    point_, heldout_ : Point, HeldOut
+        The same with λ, dimensions and losses; and on rows not fitted on.
+    bounds_ : Bounds
+        What any encoder of these features could achieve.
+    dual_bound_, gap_ : float
+        The certificate: a gap of zero proves that no encoder does better.
+    front_ : Front
+        All trade-offs, from λ = 0 to λ = 1.
+    n_components_ : int
+        The number of dimensions of z.
+    moments_ : Moments
+        The second moments of the training rows.
+    n_features_in_ : int
+        The number of columns of X.
+    feature_names_in_ : array
+        Their names, where X has names."""
+
+
+def documented(cls: Any) -> Any:
+    """Puts these words into the docstring of a class."""
+    cls.__doc__ = cls.__doc__.format(goals=GOALS, rest=REST, attributes=ATTRIBUTES)
+    return cls
