@@ -10,12 +10,14 @@ use crate::arrays::slice;
 /// A span of values for which a table is used.
 const SPAN: i128 = 1 << 16;
 
+type Coded<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<u32>>);
+
 /// The different values, ascending, and the place of each value among them.
 #[pyfunction]
 pub fn integer_codes<'py>(
     py: Python<'py>,
     values: PyReadonlyArray1<'py, i64>,
-) -> PyResult<(Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<u32>>)> {
+) -> PyResult<Coded<'py>> {
     let values = slice(&values)?;
     let (different, codes) = py.detach(|| coded(values));
     Ok((PyArray1::from_vec(py, different), PyArray1::from_vec(py, codes)))

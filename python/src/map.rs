@@ -106,13 +106,10 @@ impl FeatureMap {
         self.map.residual()
     }
 
-    fn __reduce__<'py>(
-        &self,
-        py: Python<'py>,
-    ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>, f64))> {
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let bytes = PyBytes::new(py, &self.map.to_bytes().map_err(refused)?);
         let from = py.get_type::<FeatureMap>().getattr("_from_bytes")?;
-        Ok((from, (bytes, self.gamma)))
+        Ok((from, (bytes, self.gamma)).into_pyobject(py)?.into_any())
     }
 
     #[staticmethod]

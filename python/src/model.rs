@@ -19,6 +19,11 @@ use crate::work::released;
 /// Numbers that are encoded between two questions whether somebody pressed Ctrl-C.
 pub const CHUNK: usize = 1 << 22;
 
+/// A column of a table: its name, and what of a row stands in it.
+pub type Column<Row> = (&'static str, fn(&Row) -> f64);
+
+type KernelParts = (&'static str, Option<f64>, Option<u32>, Option<f64>);
+
 type ErasureParts<'py> =
     (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<f64>>);
 
@@ -166,7 +171,7 @@ impl Model {
 
     /// The kernel and its parameters: name, γ, degree, coef0; none if it is linear.
     #[getter]
-    fn kernel(&self) -> Option<(&'static str, Option<f64>, Option<u32>, Option<f64>)> {
+    fn kernel(&self) -> Option<KernelParts> {
         match self.model.encoder().map() {
             Map::Linear { .. } => None,
             Map::Fourier { .. } => Some(("random-features", None, None, None)),
@@ -240,7 +245,7 @@ impl Model {
     ) -> PyResult<Bound<'py, PyDict>> {
         let points = released(py, threads, || self.model.front()?.points(points))?;
         let points = points.map_err(refused)?;
-        let columns: [(&str, fn(&sarl::Point) -> f64); 5] = [
+        let columns: [Column<sarl::Point>; 5] = [
             ("lambda", |p| p.lambda),
             ("jy", |p| p.losses.jy),
             ("js", |p| p.losses.js),

@@ -13,7 +13,7 @@ use sarl::{Element, HeldOut, LabelKind, Layout, MomentsOptions, Precision, Role}
 use crate::arrays::{Beside, LabelArray, Matrix, Scaling, slice, view};
 use crate::failure::{refused, wrong};
 use crate::map::FeatureMap;
-use crate::model::{goal, model_of};
+use crate::model::{Column, goal, model_of};
 use crate::work::{interruptible, released};
 
 /// Numbers that are read between two questions whether somebody pressed Ctrl-C.
@@ -176,7 +176,7 @@ impl Moments {
         )?;
         let losses = losses.map_err(refused)?;
         let all = PyDict::new(py);
-        let columns: [(&str, fn(&sarl::HeldOutLosses) -> f64); 4] =
+        let columns: [Column<sarl::HeldOutLosses>; 4] =
             [("jy", |l| l.jy), ("js", |l| l.js), ("jy_sd", |l| l.jy_sd), ("js_sd", |l| l.js_sd)];
         for (name, of) in columns {
             all.set_item(name, PyArray1::from_vec(py, losses.iter().map(of).collect()))?;
@@ -323,11 +323,10 @@ impl Moments {
     }
 }
 
+type Standardised = (Arc<sarl::Moments>, Vec<(f64, f64)>);
+
 /// Standardised moments, if that is wanted, and the mean and spread of each dense column.
-fn standardised(
-    moments: &Arc<sarl::Moments>,
-    wanted: bool,
-) -> sarl::Result<(Arc<sarl::Moments>, Vec<(f64, f64)>)> {
+fn standardised(moments: &Arc<sarl::Moments>, wanted: bool) -> sarl::Result<Standardised> {
     if !wanted {
         return Ok((Arc::clone(moments), moments.spreads()?));
     }

@@ -14,7 +14,9 @@ const ASK: Duration = Duration::from_millis(50);
 
 /// Pools by process and size. A forked child has none of its parent's threads, so it must not wait
 /// for a pool of theirs: it makes its own, and its parent's is never dropped there.
-static POOLS: Mutex<Option<(u32, HashMap<usize, Arc<ThreadPool>>)>> = Mutex::new(None);
+static POOLS: Mutex<Option<(u32, Pools)>> = Mutex::new(None);
+
+type Pools = HashMap<usize, Arc<ThreadPool>>;
 
 fn pool(threads: Option<usize>) -> PyResult<Arc<ThreadPool>> {
     let all = || thread::available_parallelism().map_or(1, usize::from);
