@@ -405,7 +405,7 @@ def rust_binary() -> str:
     given = os.environ.get("SARL_FIT_BENCH")
     if given:
         return given
-    command = ["cargo", "bench", "-p", "sarl", "--bench", "fit", "--no-run"]
+    command = ["cargo", "bench", "--workspace", "--bench", "fit", "--no-run"]
     built = subprocess.run(
         [*command, "--message-format=json"], cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True
     )

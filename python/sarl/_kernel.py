@@ -61,6 +61,8 @@ class KernelSARL(Encodes):
         The weights of the kernel's columns: ``z = k(x) @ components_.T - offset``.
     gamma_ : float
         The width of the kernel, as given or as found.
+    residual_ : float
+        The share of the kernel's trace that landmarks leave unexplained; 0 for random features.
 
     Notes
     -----
@@ -219,6 +221,14 @@ class KernelSARL(Encodes):
                 "random features that were read from a file do not tell their gamma"
             )
         return gamma
+
+    @property
+    def residual_(self) -> float:
+        """The share of the kernel's trace that landmarks leave unexplained."""
+        self._fitted()
+        if not isinstance(self._moments, KernelMoments) or self._moments.map is None:
+            raise AttributeError("an encoder that was read from a file does not tell its residual")
+        return self._moments.map.residual
 
 
 def _is_number(value: Any) -> bool:

@@ -61,7 +61,7 @@ def check(*words):
 
 
 def test_stubs_are_those_of_the_module():
-    check("mypy.stubtest", "sarl._core")
+    check("mypy.stubtest", "sarl._core", "--mypy-config-file", "pyproject.toml")
 
 
 def test_types():

@@ -55,7 +55,8 @@ fn sizes_that_are_lies() {
         d["features"] = json!(width);
         d["map"] = json!({"linear": {"dense": width, "codes": []}});
     };
-    assert_eq!(variant(|d| d["features"] = json!(HUGE)), "its inputs do not add up");
+    let found = variant(|d| d["features"] = json!(HUGE));
+    assert_eq!(found, format!("the map has 3 features, not {HUGE}"));
     let codes = json!({"linear": {"dense": 3, "codes": [u64::MAX]}});
     assert_eq!(variant(|d| d["map"] = codes), "its inputs do not add up");
     let found = variant(|d| wide(d, HUGE));

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::model::Model;
 use crate::container::{Reader, Writer};
-use crate::features::{Columns, Kernel};
+use crate::features::{Columns, Stored};
 use crate::front::{Bounds, Certificate, Front, Goal, Method, Point};
 use crate::moments::{Label, LabelKind, Role};
 use crate::spectral::Reduced;
@@ -28,7 +28,7 @@ const AGREE: f64 = 1e-7;
 
 #[derive(Serialize, Deserialize)]
 struct Description {
-    map: Map,
+    map: Stored,
     labels: Vec<Label>,
     rows: u64,
     weight: f64,
@@ -45,29 +45,11 @@ struct Description {
     extra: BTreeMap<String, String>,
 }
 
-#[derive(Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Map {
-    Linear { dense: usize, codes: Vec<usize> },
-    Landmarks(Kernel),
-    RandomFeatures,
-}
-
 impl Model {
     /// The model file's bytes. The same model is the same bytes.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
         let mut writer = Writer::default();
-        let map = match &self.columns {
-            Columns::Linear { dense, codes } => Map::Linear { dense: *dense, codes: codes.clone() },
-            Columns::Kernel { kernel, landmarks } => {
-                writer.matrix("map.landmarks", landmarks.as_ref());
-                Map::Landmarks(*kernel)
-            }
-            Columns::Fourier { frequencies } => {
-                writer.matrix("map.frequencies", frequencies.as_ref());
-                Map::RandomFeatures
-            }
-        };
+        let map = self.columns.store(&mut writer);
         write_reduced(&mut writer, &self.reduced);
         writer.matrix("solution.subspace", self.subspace.as_ref());
         let encoder = self.encoder();
@@ -140,23 +122,9 @@ fn write_problem(writer: &mut Writer, prefix: &str, problem: &Problem) {
 }
 
 fn read_columns(reader: &Reader<'_>, description: &Description) -> Result<Columns> {
-    let columns = match &description.map {
-        Map::Linear { dense, codes } => {
-            let total = codes.iter().try_fold(*dense, |sum, &n| sum.checked_add(n));
-            reader.require(total == Some(description.features), "its inputs do not add up")?;
-            Columns::Linear { dense: *dense, codes: codes.clone() }
-        }
-        &Map::Landmarks(kernel) => {
-            kernel.check().map_err(|e| reader.problem(format!("the kernel is wrong: {e}")))?;
-            Columns::Kernel { kernel, landmarks: reader.any_matrix("map.landmarks")? }
-        }
-        Map::RandomFeatures => {
-            Columns::Fourier { frequencies: reader.any_matrix("map.frequencies")? }
-        }
-    };
+    let columns = Columns::restore(reader, &description.map)?;
     let (found, expected) = (columns.outputs(), description.features);
     reader.require(found == expected, format!("the map has {found} features, not {expected}"))?;
-    reader.require(columns.inputs() > 0, "the map has no inputs")?;
     Ok(columns)
 }
 

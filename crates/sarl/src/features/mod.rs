@@ -21,6 +21,7 @@ mod sample;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use file::Stored;
 pub use kernel::{Family, Kernel, median_gamma, median_gamma_weighted};
 pub use landmarks::{Choice, LandmarkOptions};
 pub use sample::Reservoir;
