@@ -14,7 +14,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import validate_data
 
-from . import _files
+from . import _core, _files
 from ._checks import check_choice, check_folds, named_columns, threads
 from ._moments import Moments, Progress
 from ._results import Bounds, Front, HeldOut, Point
@@ -224,8 +224,20 @@ class Base(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             threads=threads(self.n_jobs),
         )
         model, spreads, labels = solved
+        self._warn(model)
         assert moments._columns is not None
         return _files.Solved(model, moments._columns, list(moments._labels), spreads, labels)
+
+    def _warn(self, model: _core.Model) -> None:
+        """With few rows the figures on them say little about others."""
+        if model.ridge == 0 and model.rows < 5 * model.basis:
+            hint = ", and try ridge='auto'" if "ridge" in self.get_params() else ""
+            warnings.warn(
+                f"{model.rows} rows for {model.basis} directions: leakage_ and utility_, which are of "
+                f"these rows, flatter; look at heldout_{hint}",
+                UserWarning,
+                stacklevel=5,
+            )
 
     def _progress(self, rows: int, what: str) -> Bar:
         return Bar(rows, f"{type(self).__name__} {what}", bool(self.verbose))

@@ -1,6 +1,5 @@
 //! The audit.
 
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use faer::Mat;
@@ -19,15 +18,6 @@ pub fn probes() -> Vec<(&'static str, &'static str)> {
 
 /// An attribute: its name, the names of its classes, and its values on both sides.
 type Attribute<'py> = (String, Vec<String>, LabelArray<'py>, LabelArray<'py>);
-
-/// Ends the probes when the one who asked has gone.
-struct Leaving(Arc<AtomicBool>);
-
-impl Drop for Leaving {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-}
 
 /// Audits each view (rows to learn from, rows to be tested on) for each attribute, targets first.
 /// A JSON text for each view.
@@ -57,11 +47,9 @@ pub fn audit(
         })
     });
     let attributes = Attributes { all: asked.collect::<PyResult<_>>()?, targets };
-    let stop = Arc::new(AtomicBool::new(false));
-    let _leaving = Leaving(Arc::clone(&stop));
     let told = Arc::new(Mutex::new((0, 0)));
     let tell = Arc::clone(&told);
-    let work = move || {
+    let work = move |stop: &(dyn Fn() -> bool + Sync)| {
         let views: Vec<View<'_>> = views
             .iter()
             .map(|(train, test)| View { train: train.as_ref(), test: test.as_ref() })
@@ -73,7 +61,7 @@ pub fn audit(
                 probes: &who,
                 seeds: &seeds,
                 threads,
-                stop: &|| stop.load(Ordering::Relaxed),
+                stop,
                 progress: &|done, all| {
                     *tell.lock().unwrap_or_else(PoisonError::into_inner) = (done, all);
                 },

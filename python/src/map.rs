@@ -60,7 +60,7 @@ impl FeatureMap {
         let fitted = interruptible(
             py,
             threads,
-            move || {
+            move |stop| {
                 let gamma = match gamma {
                     Some(gamma) => gamma,
                     None => median_gamma_weighted(family, sample.as_ref(), weights.as_deref())?,
@@ -73,7 +73,7 @@ impl FeatureMap {
                 let map = match choice {
                     Some(choice) => {
                         let options = LandmarkOptions { choice, cap: landmarks, tolerance, seed };
-                        sarl::FeatureMap::landmarks(kernel, sample.as_ref(), &options)?
+                        sarl::FeatureMap::landmarks_until(kernel, sample.as_ref(), &options, stop)?
                     }
                     None => {
                         let count = landmarks.next_multiple_of(2);

@@ -160,7 +160,7 @@ impl Moments {
         let losses = interruptible(
             py,
             threads,
-            move || {
+            move |_| {
                 let moments = standardised(&moments, standardise)?.0;
                 let held = HeldOut::new(&moments, ridge, cap)?;
                 match asked {
@@ -204,7 +204,7 @@ impl Moments {
         let solved = interruptible(
             py,
             threads,
-            move || {
+            move |_| {
                 let (moments, spreads) = standardised(&moments, standardise)?;
                 let ridge = match ridge {
                     Some(ridge) => ridge,
@@ -271,7 +271,7 @@ impl Moments {
         how: &How<'_, '_>,
     ) -> PyResult<()> {
         how.scaling.check(x.ncols())?;
-        let step = (CHUNK / x.ncols().max(1)).max(1);
+        let step = (CHUNK / x.ncols().max(self.map.outputs()).max(1)).max(1);
         // What is refused, or interrupted, leaves the moments as they were.
         let mut moments = Arc::clone(&self.moments);
         if x.nrows() <= step {

@@ -1,6 +1,7 @@
 //! Threads: work without the interpreter, on a pool that survives a fork, until Ctrl-C.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread;
 use std::time::Duration;
@@ -46,37 +47,43 @@ pub fn released<T: Send>(
     Ok(py.detach(|| pool.install(work)))
 }
 
-/// Works on what it owns. Ctrl-C leaves the work alone with itself: it ends unheard. `meanwhile` is
-/// called now and then.
+/// Works on what it owns. Ctrl-C tells it to stop and does not wait for it: work that never asks
+/// ends unheard. `meanwhile` is called now and then.
 pub fn interruptible<T: Send + 'static>(
     py: Python<'_>,
     threads: Option<usize>,
-    work: impl FnOnce() -> T + Send + 'static,
+    work: impl FnOnce(&(dyn Fn() -> bool + Sync)) -> T + Send + 'static,
     mut meanwhile: impl FnMut() -> PyResult<()>,
 ) -> PyResult<T> {
     let pool = pool(threads)?;
+    let stop = Arc::new(AtomicBool::new(false));
+    let asked = Arc::clone(&stop);
     let (send, receive) = mpsc::channel();
     thread::spawn(move || {
+        let done = pool.install(|| work(&|| asked.load(Ordering::Relaxed)));
         // Nobody listens after Ctrl-C.
-        let _ = send.send(pool.install(work));
+        let _ = send.send(done);
     });
     // A receiver is not shared between threads; the lock is never waited for.
     let receive = Mutex::new(receive);
-    loop {
+    let mut wait = || loop {
         let heard =
             py.detach(|| receive.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(ASK));
-        match heard {
-            Ok(result) => {
-                meanwhile()?;
-                return Ok(result);
-            }
-            Err(mpsc::RecvTimeoutError::Timeout) => {
-                py.check_signals()?;
-                meanwhile()?;
-            }
+        let ended = "the work ended without a result";
+        let result = match heard {
+            Ok(result) => Some(result),
+            Err(mpsc::RecvTimeoutError::Timeout) => None,
             Err(mpsc::RecvTimeoutError::Disconnected) => {
-                return Err(PyRuntimeError::new_err("the work ended without a result"));
+                return Err(PyRuntimeError::new_err(ended));
             }
+        };
+        py.check_signals()?;
+        meanwhile()?;
+        if let Some(result) = result {
+            return Ok(result);
         }
-    }
+    };
+    let result = wait();
+    stop.store(true, Ordering::Relaxed);
+    result
 }

@@ -130,7 +130,7 @@ def test_full_erasure_is_leace(name):
     for eraser in (Eraser(), Eraser(leakage=0), Eraser(lambda_=1.0), Eraser(scale="standard")):
         erased = eraser.fit_transform(X, sensitive_features=s)
         size = np.abs(X).max()
-        np.testing.assert_allclose(erased, reference, atol=1e-6 * size, rtol=0)
+        np.testing.assert_allclose(erased, reference, atol=1e-9 * size, rtol=0)
         np.testing.assert_allclose(
             eraser.mean_ + (X - eraser.mean_) @ eraser.matrix_, erased, atol=1e-9 * size
         )

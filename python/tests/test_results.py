@@ -109,3 +109,11 @@ def test_nothing_left(rows):
     np.testing.assert_allclose(
         encoder.inverse_transform(np.empty((2, 0))), [rows.X.mean(axis=0)] * 2
     )
+
+
+def test_few_rows_are_told(rows):
+    few = slice(0, 25)
+    with pytest.warns(UserWarning, match="25 rows for 6 directions: .* try ridge='auto'"):
+        SARL().fit(rows.X[few], rows.y[few], sensitive_features=rows.s[few])
+    with pytest.warns(UserWarning, match="look at heldout_$"):
+        Eraser().fit(rows.X[few], sensitive_features=rows.s[few])

@@ -340,7 +340,7 @@ pub fn map_of_sample(
     };
     let (cap, tolerance, seed) = (options.landmarks as usize, options.tolerance, options.seed);
     let landmarks = LandmarkOptions { choice, cap, tolerance, seed };
-    let map = FeatureMap::landmarks(kernel, sample, &landmarks)?;
+    let map = FeatureMap::landmarks_until(kernel, sample, &landmarks, &progress::interrupted)?;
     if choice != Choice::Exact && map.residual() > tolerance {
         remarks.push(Remark::Warning(format!(
             "{} landmarks leave {:.1e} of the kernel unexplained, more than the tolerance of \

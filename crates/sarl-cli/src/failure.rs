@@ -95,6 +95,7 @@ impl From<sarl::Error> for Failure {
             }
             Error::Argument { .. } | Error::Kernel(_) => (Exit::Usage, None),
             Error::NoConvergence { .. } => (Exit::Machine, None),
+            Error::Interrupted => (Exit::Interrupted, None),
             Error::ConstantLabel { .. } => {
                 (Exit::Data, Some("choose another label, or data in which it varies"))
             }

@@ -146,6 +146,9 @@ pub enum Error {
         /// The decomposition.
         what: &'static str,
     },
+    /// The caller asked for an end.
+    #[error("interrupted")]
+    Interrupted,
     /// The encoder was fitted without what this needs.
     #[error("{0}")]
     Unavailable(&'static str),

@@ -65,6 +65,7 @@ pub(super) fn choose(
     kernel: Kernel,
     x: MatRef<'_, f64>,
     options: &LandmarkOptions,
+    stop: &dyn Fn() -> bool,
 ) -> Result<Landmarks> {
     let limits = match options.choice {
         Choice::Exact => (x.nrows(), 0.0),
@@ -83,18 +84,22 @@ pub(super) fn choose(
         return Err(Error::Kernel("kernel values overflow; rescale the inputs".into()));
     }
     let mut rng = ChaCha8Rng::seed_from_u64(options.seed);
+    let goes_on = |state: &State<'_>| !stop() && state.wants_more();
     match options.choice {
-        Choice::Adaptive => while state.wants_more() && state.adaptive_block(&mut rng) {},
-        Choice::Exact => while state.wants_more() && state.greedy_block() {},
+        Choice::Adaptive => while goes_on(&state) && state.adaptive_block(&mut rng) {},
+        Choice::Exact => while goes_on(&state) && state.greedy_block() {},
         Choice::Uniform => {
             let order = shuffled(x.nrows(), &mut rng);
             for block in order.chunks(BLOCK) {
-                if !state.wants_more() {
+                if !goes_on(&state) {
                     break;
                 }
                 state.try_block(block, |_, _| true);
             }
         }
+    }
+    if stop() {
+        return Err(Error::Interrupted);
     }
     state.finish()
 }

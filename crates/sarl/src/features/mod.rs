@@ -153,9 +153,19 @@ impl FeatureMap {
         candidates: MatRef<'_, f64>,
         options: &LandmarkOptions,
     ) -> Result<Self> {
+        Self::landmarks_until(kernel, candidates, options, &|| false)
+    }
+
+    /// The same; given up with [`Error::Interrupted`] when `stop`, asked now and then, says so.
+    pub fn landmarks_until(
+        kernel: Kernel,
+        candidates: MatRef<'_, f64>,
+        options: &LandmarkOptions,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<Self> {
         kernel.check()?;
         check_finite(candidates, 0, Place::Feature)?;
-        let chosen = landmarks::choose(kernel, candidates, options)?;
+        let chosen = landmarks::choose(kernel, candidates, options, stop)?;
         let points = Mat::from_fn(chosen.picked.len(), candidates.ncols(), |i, j| {
             candidates[(chosen.picked[i], j)]
         });

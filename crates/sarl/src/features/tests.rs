@@ -227,3 +227,15 @@ fn adaptive_pivots_beat_uniform_ones_on_clusters() {
     let (adaptive, uniform) = (mean(Choice::Adaptive), mean(Choice::Uniform));
     assert!(adaptive < 0.1 * uniform, "{adaptive} against {uniform}");
 }
+
+#[test]
+fn choosing_landmarks_can_be_stopped() {
+    let x = normal(40, 300, 2);
+    for choice in [Choice::Adaptive, Choice::Uniform, Choice::Exact] {
+        let asked = std::cell::Cell::new(0);
+        let stop = || asked.replace(asked.get() + 1) >= 1;
+        let options = options(choice, 200, 0.0, 0);
+        let result = FeatureMap::landmarks_until(RBF, x.as_ref(), &options, &stop);
+        assert!(matches!(result, Err(crate::Error::Interrupted)), "{choice:?}");
+    }
+}
