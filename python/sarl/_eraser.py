@@ -35,8 +35,7 @@ class Eraser(OneToOneFeatureMixin, Fits):  # type: ignore[misc]
     scale : {{"none", "standard"}}, default="none"
         In which units little is changed: those of X, or units of standard deviations. Full
         erasure is the same in both.
-    {rest}
-        Here they stay features, and are erased like the others.
+    {erasing}
 
     Attributes
     ----------
@@ -65,6 +64,9 @@ class Eraser(OneToOneFeatureMixin, Fits):  # type: ignore[misc]
     """
 
     _keeps_sensitive = True
+    # There is no target, and there are no categories.
+    target_type = "auto"
+    unseen = "error"
 
     def __init__(
         self,
@@ -77,10 +79,8 @@ class Eraser(OneToOneFeatureMixin, Fits):  # type: ignore[misc]
         scale: str = "none",
         folds: int = 5,
         precision: str = "double",
-        target_type: str = "auto",
         sensitive_type: str = "auto",
         sensitive: Any = None,
-        unseen: str = "error",
         random_state: Any = 0,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -93,10 +93,8 @@ class Eraser(OneToOneFeatureMixin, Fits):  # type: ignore[misc]
         self.scale = scale
         self.folds = folds
         self.precision = precision
-        self.target_type = target_type
         self.sensitive_type = sensitive_type
         self.sensitive = sensitive
-        self.unseen = unseen
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose

@@ -31,8 +31,8 @@ class Moments:
     folds : int, default=5
         Folds that are kept apart for held-out losses; 1 for none.
     precision : {"double", "single"}, default="double"
-        How products of features are formed. Single is about twice as fast, for embeddings that
-        are single precision anyway.
+        How products of features are formed. Single is faster, for embeddings that are single
+        precision anyway.
     random_state : int, default=0
         Decides which row goes to which fold.
     target_type, sensitive_type : {"auto", "class", "number"}, default="auto"

@@ -15,24 +15,38 @@ GOALS = """lambda_ : float, optional
     min_utility : float, optional
         The least utility, 0 to 1: the share of what is attainable that the target keeps."""
 
-REST = """folds : int, default=5
+FOLDS = """folds : int, default=5
         Folds for held-out losses, which cost no further pass; 1 for none.
     precision : {"double", "single"}, default="double"
-        How products of features are formed. Single is about twice as fast, for embeddings that
-        are single precision anyway.
-    target_type, sensitive_type : {"auto", "class", "number"}, default="auto"
-        Text, booleans and whole numbers are classes, reals are numbers, unless said otherwise.
-    sensitive : name, place or list of them, optional
-        Columns of X that hold what is to be hidden, instead of passing ``sensitive_features``.
-        They are then no features.
-    unseen : {"error", "ignore"}, default="error"
-        What to do with a category that was not there in the fit.
-    random_state : int, RandomState or None, default=0
+        How products of features are formed. Single is faster, for embeddings that are single
+        precision anyway."""
+
+SENSITIVE = """sensitive : name, place or list of them, optional
+        Columns of X that hold what is to be hidden, instead of passing ``sensitive_features``."""
+
+LABELS = """target_type, sensitive_type : {"auto", "class", "number"}, default="auto"
+        Text, booleans and whole numbers are classes, reals are numbers, unless said otherwise."""
+
+SEED = """random_state : int, RandomState or None, default=0
         Seed of folds, and of landmarks or random features.
     n_jobs : int or None, default=None
         Threads; None or -1 for all cores. The result does not depend on it.
     verbose : int, default=0
         Above 0 a progress bar is shown (needs tqdm)."""
+
+REST = f"""{FOLDS}
+    {LABELS}
+    {SENSITIVE}
+        They are then no features.
+    unseen : {{"error", "ignore"}}, default="error"
+        What to do with a category that was not there in the fit.
+    {SEED}"""
+
+ERASING = f"""{FOLDS}
+    {LABELS.replace("target_type, ", "")}
+    {SENSITIVE}
+        They stay features, and are erased like the others.
+    {SEED}"""
 
 ATTRIBUTES = """leakage_, utility_ : float
         What was reached on the training rows, in shares.
@@ -56,5 +70,5 @@ ATTRIBUTES = """leakage_, utility_ : float
 
 def documented(cls: Any) -> Any:
     """Puts these words into the docstring of a class."""
-    cls.__doc__ = cls.__doc__.format(goals=GOALS, rest=REST, attributes=ATTRIBUTES)
+    cls.__doc__ = cls.__doc__.format(goals=GOALS, rest=REST, erasing=ERASING, attributes=ATTRIBUTES)
     return cls
