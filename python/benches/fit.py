@@ -303,6 +303,16 @@ def numpy_encoding(data: Data) -> Work:
     return lambda data: {"z": data.x @ weights - offset}
 
 
+def retunes(data: Data) -> Work:
+    """`sarl.SARL.retune`, a thousand times."""
+    from sarl import SARL
+
+    head = data.head(LEARNED)
+    encoder = SARL(max_leakage=0).fit(head.x, head.y, sensitive_features=head.s)
+    goals = np.linspace(0.001, 0.1, 1000)
+    return lambda data: {"leakage": [encoder.retune(max_leakage=goal).leakage_ for goal in goals]}
+
+
 # -- one process ---------------------------------------------------------------------------------
 
 
@@ -348,6 +358,9 @@ JOBS: dict[str, dict[str, Job]] = {
     "transform: an encoder": {
         "sarl-transform": Job("SARL.transform", ("sarl",), sarl_transform),
         "numpy-encoding": Job("numpy, X @ W - b", ("sarl",), numpy_encoding),
+    },
+    "a thousand other leakages from one fit": {
+        "retune": Job("SARL.retune, 1,000 times", ("sarl",), retunes),
     },
 }
 
