@@ -12,10 +12,11 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from . import _core, _labels
-from ._base import Bar, Base
+from ._base import Base
 from ._checks import threads
 from ._labels import Label, Treat, Values
-from ._rows import Columns, array, length, matrix, one_hot, take
+from ._progress import Bar
+from ._rows import Columns, array, length, matrix, native, one_hot, take
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -206,13 +207,13 @@ def audit(
         raise ValueError(f"{type(encoder).__name__} has no method `transform`")
     if encoder is None and not control:
         raise ValueError("there is nothing to audit: no encoder, and no control")
-    train = (X, y, sensitive_features)
+    train = (native(X), y, sensitive_features)
     apart = X_test is not None
     if apart:
         if sensitive_features_test is None or (y is None) != (y_test is None):
             raise ValueError("X_test needs sensitive_features_test, and y_test if there is a y")
         train = _drawn(train, rows, random_state)
-        test = _drawn((X_test, y_test, sensitive_features_test), rows, random_state)
+        test = _drawn((native(X_test), y_test, sensitive_features_test), rows, random_state)
     else:
         train, test = _split(_drawn(train, rows, random_state), test_size, random_state)
     if refit is None:

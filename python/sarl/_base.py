@@ -1,8 +1,7 @@
-"""What all estimators share: goals, reading, solving, results, files."""
+"""What all estimators share: reading, solving, encoding, files."""
 
 from __future__ import annotations
 
-import copy
 import os
 import warnings
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -10,27 +9,22 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.exceptions import NotFittedError
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import validate_data
 
 from . import _core, _files
-from ._checks import check_choice, check_folds, named_columns, threads
-from ._moments import Moments, Progress
-from ._results import Bounds, Front, HeldOut, Point
-from ._rows import frame, from_tensor, is_table, is_tensor, parts
+from ._checks import GOALS, check_choice, check_folds, named_columns, one_goal, threads
+from ._fitted import Fitted
+from ._moments import Moments
+from ._progress import Bar
+from ._rows import frame, is_table, is_tensor, native, parts
 from ._shape import follow
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-#: Points of `front_`.
-POINTS = 101
 
-GOALS = ("lambda_", "alpha", "max_leakage", "min_utility")
-
-
-class Base(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class Base(Fitted, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """An encoder that keeps one thing and hides another."""
 
     # Passed on by pipelines and searches without being asked for: an encoder that is not told
@@ -53,13 +47,9 @@ class Base(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     sensitive: Any
     unseen: str
     random_state: Any
-    n_jobs: int | None
     verbose: int
     n_features_in_: int
     feature_names_in_: NDArray[Any]
-    _moments: Moments | None
-    _solved: _files.Solved | None
-    _front: Front | None
 
     # -- fitting -----------------------------------------------------------------------------
 
@@ -75,12 +65,11 @@ class Base(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     ) -> None:
         goal = self._goal()
         rows = self._rows(X, reset=reset)
-        hidden, leave_out = self._sensitive(rows, sensitive_features, reset)
-        if reset:
-            self._moments = self._new_moments()
-        assert self._moments is not None
+        hidden, leave_out = self._sensitive(rows, sensitive_features)
+        # What is refused or interrupted leaves the estimator as it was.
+        moments = self._new_moments() if reset or self._moments is None else self._moments
         with self._progress(rows.shape[0], "moments") as progress:
-            self._moments._update(
+            moments._update(
                 rows,
                 self._target(y),
                 hidden,
@@ -89,8 +78,8 @@ class Base(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 unseen=self._unseen(),
                 progress=progress,
             )
-        self._front = None
-        self._solved = self._solve(goal) if solve else None
+        solved = self._solve(goal, moments) if solve else None
+        self._moments, self._solved, self._front = moments, solved, None
 
     def _target(self, y: Any) -> Any:
         """What is to be kept; none stands for the features."""
@@ -103,10 +92,9 @@ class Base(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _rows(self, X: Any, *, reset: bool, least: int = 1) -> Any:
         """X as an array, a sparse matrix or a table; its columns noted, or checked."""
-        if is_tensor(X):
-            X = from_tensor(X)
         if reset:
             least = 2
+        X = native(X)
         if not is_table(X):
             return validate_data(
                 self,
@@ -125,7 +113,7 @@ class Base(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             )
         return X
 
-    def _sensitive(self, X: Any, given: Any, reset: bool) -> tuple[Any, list[int]]:
+    def _sensitive(self, X: Any, given: Any) -> tuple[Any, list[int]]:
         """What is to be hidden, and the columns of X that are no features because of it."""
         name = type(self).__name__
         if self.sensitive is None:
@@ -212,9 +200,8 @@ class Base(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         given = [(name, getattr(self, name)) for name in GOALS if getattr(self, name) is not None]
         return one_goal(given, default=("max_leakage", 0.0))
 
-    def _solve(self, goal: tuple[str, float]) -> _files.Solved:
-        moments = self._moments
-        assert moments is not None and moments._core is not None
+    def _solve(self, goal: tuple[str, float], moments: Moments) -> _files.Solved:
+        assert moments._core is not None and moments._columns is not None
         solved = moments._core.solve(
             standardise=self._standardises(),
             ridge=self._ridge(),
@@ -225,7 +212,6 @@ class Base(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         )
         model, spreads, labels = solved
         self._warn(model)
-        assert moments._columns is not None
         return _files.Solved(model, moments._columns, list(moments._labels), spreads, labels)
 
     def _warn(self, model: _core.Model) -> None:
@@ -242,172 +228,6 @@ class Base(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def _progress(self, rows: int, what: str) -> Bar:
         return Bar(rows, f"{type(self).__name__} {what}", bool(self.verbose))
 
-    # -- the fitted encoder --------------------------------------------------------------------
-
-    def __sklearn_is_fitted__(self) -> bool:
-        moments = getattr(self, "_moments", None)
-        return getattr(self, "_solved", None) is not None or (
-            moments is not None and len(moments) > 0
-        )
-
-    def _fitted(self) -> _files.Solved:
-        """The solution, solved for now if rows came after the last one."""
-        if not self.__sklearn_is_fitted__():
-            raise NotFittedError(
-                f"This {type(self).__name__} instance is not fitted yet. Call 'fit' with "
-                "appropriate arguments before using this estimator."
-            )
-        if self._solved is None:
-            self._solved = self._solve(self._goal())
-        return self._solved
-
-    @property
-    def _n_features_out(self) -> int:
-        return self._fitted().model.dim
-
-    @property
-    def point_(self) -> Point:
-        """The trade-off that was reached on the training rows."""
-        return Point(*self._fitted().model.point)
-
-    @property
-    def leakage_(self) -> float:
-        """The share of the sensitive variance that the best linear adversary explains."""
-        return self.point_.leakage
-
-    @property
-    def utility_(self) -> float:
-        """The share of the attainable that the target keeps."""
-        return self.point_.utility
-
-    @property
-    def n_components_(self) -> int:
-        """The number of dimensions of z."""
-        return self._fitted().model.dim
-
-    @property
-    def dual_bound_(self) -> float:
-        """No encoder of these features has a smaller target loss at this leakage.
-
-        With `min_utility`: none has a greater adversary loss at this utility.
-        """
-        return self._fitted().model.certificate[0]
-
-    @property
-    def gap_(self) -> float:
-        """How far the encoder is from that bound: zero proves that it is the best."""
-        return self._fitted().model.certificate[1]
-
-    @property
-    def bounds_(self) -> Bounds:
-        """What any encoder of these features could achieve."""
-        return Bounds(**self._fitted().model.bounds())
-
-    @property
-    def ridge_(self) -> float:
-        """The ridge, as given or as chosen."""
-        return self._fitted().model.ridge
-
-    @property
-    def front_(self) -> Front:
-        """The trade-offs from λ = 0 to λ = 1, training and held-out."""
-        self._fitted()
-        if self._front is None:
-            self._front = self.front()
-        return self._front
-
-    def front(self, points: int = POINTS) -> Front:
-        """The trade-offs at as many λ, evenly spaced from 0 to 1.
-
-        Parameters
-        ----------
-        points : int, default=101
-            How many.
-
-        Returns
-        -------
-        Front
-            A table with a row for each; held-out columns are NaN where there are no folds.
-        """
-        if isinstance(points, bool) or not isinstance(points, (int, np.integer)) or points < 2:
-            raise ValueError(f"points is {points!r}: expected a whole number, 2 or more")
-        solved = self._fitted()
-        data: dict[str, NDArray[Any]] = dict(solved.model.front(int(points), threads(self.n_jobs)))
-        held = self._held_out(points=int(points))
-        if held is not None:
-            bounds = self.bounds_
-            data |= {f"heldout_{name}": column for name, column in held.items()}
-            data["heldout_utility"] = np.array([bounds.utility(jy) for jy in held["jy"]])
-            data["heldout_leakage"] = np.array([bounds.leakage(js) for js in held["js"]])
-        return Front(data, solved.model.breakpoints())
-
-    @property
-    def heldout_(self) -> HeldOut | None:
-        """Losses on rows not fitted on, by the folds; none where there are no folds."""
-        solved = self._fitted()
-        name, value = solved.model.goal
-        held = self._held_out(goal_name=name, value=value)
-        if held is None:
-            losses = solved.heldout
-            if losses is None:
-                return None
-        else:
-            losses = [float(held[column][0]) for column in ("jy", "js", "jy_sd", "js_sd")]
-        bounds, (jy, js, jy_sd, js_sd) = self.bounds_, losses
-        return HeldOut(jy, js, jy_sd, js_sd, bounds.utility(jy), bounds.leakage(js))
-
-    def _held_out(self, **asked: Any) -> dict[str, NDArray[np.float64]] | None:
-        solved = self._fitted()
-        moments = self._moments
-        if moments is None or moments._core is None or moments.folds < 2:
-            return None
-        try:
-            return moments._core.held_out(
-                standardise=self._standardises(),
-                ridge=solved.model.ridge,
-                cap=solved.model.cap,
-                threads=threads(self.n_jobs),
-                **asked,
-            )
-        except ValueError as problem:
-            warnings.warn(f"no held-out losses: {problem}", UserWarning, stacklevel=3)
-            return None
-
-    def retune(
-        self,
-        *,
-        lambda_: float | None = None,
-        alpha: float | None = None,
-        max_leakage: float | None = None,
-        min_utility: float | None = None,
-    ) -> Self:
-        """Another trade-off from the same fit, without the data.
-
-        Exactly one goal must be given; see the class for what they mean.
-
-        Returns
-        -------
-        estimator
-            A new fitted estimator with the other goal.
-        """
-        given = [
-            (name, value)
-            for name, value in zip(GOALS, (lambda_, alpha, max_leakage, min_utility), strict=True)
-            if value is not None
-        ]
-        name, value = one_goal(given)
-        solved = self._fitted()
-        new = copy.copy(self)
-        self._clear_goal(new)
-        setattr(new, name, value)
-        new._solved = solved.retuned(name, value)
-        return new
-
-    @staticmethod
-    def _clear_goal(estimator: Any) -> None:
-        for name in GOALS:
-            setattr(estimator, name, None)
-
     def transform(self, X: Any) -> Any:
         """Encode rows.
 
@@ -422,6 +242,7 @@ class Base(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             What X is, of its precision, unless :meth:`set_output` says otherwise. A sparse matrix
             gives an array.
         """
+        X = X if is_tensor(X) else native(X)
         solved = self._fitted()
         rows = self._rows(X, reset=False)
         dense, codes = solved.columns.read(rows, self._unseen())
@@ -507,40 +328,3 @@ class Base(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         tags.target_tags.multi_output = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
-
-
-def one_goal(
-    given: list[tuple[str, Any]], default: tuple[str, float] | None = None
-) -> tuple[str, float]:
-    """The one goal that was given."""
-    if len(given) > 1:
-        names = " and ".join(f"{name}={value}" for name, value in given)
-        raise ValueError(f"{names} were given: exactly one goal is needed")
-    if not given:
-        if default is None:
-            raise ValueError(f"a goal is missing: give one of {', '.join(GOALS)}")
-        return default
-    name, value = given[0]
-    if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
-        raise ValueError(f"{name} is {value!r}: expected a number")
-    return name, float(value)
-
-
-class Bar:
-    """A progress bar over rows, if it is asked for."""
-
-    def __init__(self, total: int, what: str, shown: bool) -> None:
-        self.bar: Any = None
-        if shown:
-            try:
-                from tqdm.auto import tqdm
-            except ImportError:
-                raise ImportError("verbose=1 needs tqdm: pip install 'sarl[progress]'") from None
-            self.bar = tqdm(total=total, desc=what, unit=" rows", unit_scale=True)
-
-    def __enter__(self) -> Progress | None:
-        return None if self.bar is None else self.bar.update
-
-    def __exit__(self, *_: object) -> None:
-        if self.bar is not None:
-            self.bar.close()

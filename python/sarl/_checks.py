@@ -59,3 +59,24 @@ def threads(n_jobs: Any) -> int | None:
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, (int, np.integer)) or n_jobs < 1:
         raise ValueError(f"n_jobs is {n_jobs!r}: expected None, -1, or a whole number above 0")
     return int(n_jobs)
+
+
+#: The goals, of which one may be given.
+GOALS = ("lambda_", "alpha", "max_leakage", "min_utility")
+
+
+def one_goal(
+    given: list[tuple[str, Any]], default: tuple[str, float] | None = None
+) -> tuple[str, float]:
+    """The one goal that was given."""
+    if len(given) > 1:
+        names = " and ".join(f"{name}={value}" for name, value in given)
+        raise ValueError(f"{names} were given: exactly one goal is needed")
+    if not given:
+        if default is None:
+            raise ValueError(f"a goal is missing: give one of {', '.join(GOALS)}")
+        return default
+    name, value = given[0]
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
+        raise ValueError(f"{name} is {value!r}: expected a number")
+    return name, float(value)

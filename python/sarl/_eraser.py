@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from sklearn.base import OneToOneFeatureMixin
 
 from . import _files
-from ._base import GOALS, Base, one_goal
-from ._checks import threads
+from ._base import Base
+from ._checks import GOALS, one_goal, threads
 from ._fits import Fits
 from ._moments import Moments
 from ._rows import first_category, is_table

@@ -14,7 +14,7 @@ from ._base import Base
 from ._checks import check_choice
 from ._kernel_moments import KernelMoments
 from ._moments import Moments
-from ._rows import from_tensor, is_table, is_tensor
+from ._rows import from_tensor, is_table, is_tensor, native
 from ._shape import follow, table_like
 
 if TYPE_CHECKING:
@@ -83,18 +83,19 @@ class Fits(Base):
         sample_weight: ArrayLike | None = None,
     ) -> Any:
         """Fit the encoder, and encode the same rows; see :meth:`fit` and :meth:`transform`."""
+        X = X if is_tensor(X) else native(X)
         self.fit(X, y, sensitive_features=sensitive_features, sample_weight=sample_weight)
         return self.transform(X)
 
     @property
     def moments_(self) -> Moments:
-        """The second moments of the training rows."""
+        """The second moments of the training rows: a copy, which can go on by itself."""
         self._fitted()
         if self._moments is None:
             raise AttributeError(
                 "the encoder was read from a file, which does not hold its moments"
             )
-        return self._moments
+        return self._moments.copy()
 
     def fit_moments(self, moments: Moments) -> Self:
         """Fit the encoder on moments that were accumulated elsewhere.
@@ -114,11 +115,10 @@ class Fits(Base):
         if not len(moments):
             raise ValueError("the moments have no rows")
         self._accept(moments)
-        goal = self._goal()
-        self._moments = moments.copy()
-        self._front = None
-        self._solved = self._solve(goal)
-        self._name_inputs(self._solved)
+        moments = moments.copy()
+        solved = self._solve(self._goal(), moments)
+        self._moments, self._solved, self._front = moments, solved, None
+        self._name_inputs(solved)
         return self
 
     def _accept(self, moments: Moments) -> None:

@@ -58,7 +58,7 @@ class KernelSARL(Encodes):
     ----------
     {attributes}
     components_ : array of shape (n_components, n_landmarks)
-        The weights of the kernel's columns: ``z = k(x) @ components_.T - offset``.
+        The weights of the kernel's columns: z is ``k(x) @ components_.T`` but for a constant.
     gamma_ : float
         The width of the kernel, as given or as found.
     residual_ : float
@@ -181,9 +181,8 @@ class KernelSARL(Encodes):
         check_choice("scale", self.scale, ("standard", "none"))
         return False
 
-    def _solve(self, goal: tuple[str, float]) -> _files.Solved:
-        solved = super()._solve(goal)
-        moments = self._moments
+    def _solve(self, goal: tuple[str, float], moments: Moments) -> _files.Solved:
+        solved = super()._solve(goal, moments)
         assert isinstance(moments, KernelMoments)
         model = solved.model.scaled(*moments.scaling)
         return _files.Solved(model, solved.columns, solved.labels, moments.spreads, solved.stats)

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from . import _core
 from ._checks import check_choice, named_columns, threads
-from ._labels import Label, Values
-from ._moments import Moments, Progress
+from ._labels import Label
+from ._moments import Moments
 from ._rows import Columns, Floats, one_hot, parts
 
 #: More rows than this are too many for the exact kernel method: its memory is their square.
@@ -98,29 +98,14 @@ class KernelMoments(Moments):
             **how,
         )
 
-    def _push_part(
-        self,
-        core: _core.Moments,
-        columns: Columns,
-        dense: Floats,
-        codes: list[NDArray[np.uint32]],
-        values: list[Values],
-        weights: NDArray[np.float64] | None,
-        progress: Progress | None,
-    ) -> None:
-        dense = one_hot(dense, codes, columns)
-        shift, factor = self.scaling
-        with named_columns(columns):
-            core.push(
-                dense,
-                [],
-                values,
-                weights,
-                shift=shift,
-                factor=factor,
-                threads=threads(self.n_jobs),
-                progress=progress,
-            )
+    def _scaling(self) -> tuple[list[float], list[float]]:
+        return self.scaling
+
+    def _features(
+        self, columns: Columns, dense: Floats, codes: list[NDArray[np.uint32]]
+    ) -> tuple[Floats, list[NDArray[np.uint32]]]:
+        # A kernel needs the one-hot columns themselves.
+        return one_hot(dense, codes, columns), []
 
     def merge(self, other: Moments) -> Moments:
         raise ValueError("moments behind a kernel cannot be merged: each has a map of its own")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,9 +14,8 @@ from sklearn.utils.validation import _check_sample_weight
 from . import _core, _labels
 from ._checks import check_choice, check_folds, named_columns, threads
 from ._labels import Label, Treat, Values
-from ._rows import Columns, Floats, from_tensor, is_table, is_tensor, parts
-
-Progress = Callable[[int], Any]
+from ._progress import Progress
+from ._rows import Columns, Floats, is_table, native, parts
 
 
 class Moments:
@@ -102,8 +101,7 @@ class Moments:
         Moments
             Itself.
         """
-        if is_tensor(X):
-            X = from_tensor(X)
+        X = native(X)
         if not is_table(X):
             X = check_array(
                 X,
@@ -216,38 +214,30 @@ class Moments:
         weights: NDArray[np.float64] | None,
         progress: Progress | None,
     ) -> None:
+        shift, factor = self._scaling()
         for rows, part in parts(dense):
-            self._push_part(
-                core,
-                columns,
-                part,
-                [c[rows] for c in codes],
-                [v[rows] for v in values],
-                None if weights is None else weights[rows],
-                progress,
-            )
+            x, of = self._features(columns, part, [c[rows] for c in codes])
+            with named_columns(columns):
+                core.push(
+                    x,
+                    of,
+                    [v[rows] for v in values],
+                    None if weights is None else weights[rows],
+                    shift=shift,
+                    factor=factor,
+                    threads=threads(self.n_jobs),
+                    progress=progress,
+                )
 
-    def _push_part(
-        self,
-        core: _core.Moments,
-        columns: Columns,
-        dense: Floats,
-        codes: list[NDArray[np.uint32]],
-        values: list[Values],
-        weights: NDArray[np.float64] | None,
-        progress: Progress | None,
-    ) -> None:
-        with named_columns(columns):
-            core.push(
-                dense,
-                codes,
-                values,
-                weights,
-                shift=[],
-                factor=[],
-                threads=threads(self.n_jobs),
-                progress=progress,
-            )
+    def _scaling(self) -> tuple[list[float], list[float]]:
+        """What is taken off each column before it is pushed, and what it is multiplied by."""
+        return [], []
+
+    def _features(
+        self, columns: Columns, dense: Floats, codes: list[NDArray[np.uint32]]
+    ) -> tuple[Floats, list[NDArray[np.uint32]]]:
+        """Rows as they are pushed."""
+        return dense, codes
 
     def merge(self, other: Moments) -> Moments:
         """Add the rows of other moments, exactly. They may have met other classes.

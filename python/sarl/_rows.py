@@ -74,6 +74,15 @@ def frame(x: Any) -> nw.DataFrame[Any]:
     raise ImportError("reading a table through Arrow needs pyarrow or polars")
 
 
+def native(x: Any) -> Any:
+    """A tensor as an array, and a table that only shows Arrow, perhaps only once, as one that stays."""
+    if is_tensor(x):
+        return from_tensor(x)
+    if is_table(x) and not nw.dependencies.is_into_dataframe(x):
+        return frame(x).to_native()
+    return x
+
+
 def _is_category(dtype: Any) -> bool:
     return dtype in (nw.String, nw.Categorical, nw.Enum, nw.Boolean)
 

@@ -9,6 +9,7 @@ mod audit;
 mod codes;
 mod erase;
 mod failure;
+mod files;
 mod map;
 mod model;
 mod moments;

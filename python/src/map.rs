@@ -94,12 +94,6 @@ impl FeatureMap {
         self.gamma
     }
 
-    /// The number of features.
-    #[getter]
-    fn outputs(&self) -> usize {
-        self.map.outputs()
-    }
-
     /// The share of the kernel that landmarks leave unexplained.
     #[getter]
     fn residual(&self) -> f64 {

@@ -8,13 +8,13 @@ use faer::MatRef;
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
-use sarl::{Element, Encoder, Goal, LabelKind, Map, Method, Role};
+use sarl::{Element, Encoder, Goal, LabelKind, Map, Role};
 
 use crate::arrays::{Beside, Matrix, Returned, Scaling, owned, put, returned, slice, view};
 use crate::erase::Erased;
 use crate::failure::{refused, wrong};
-use crate::onnx;
 use crate::work::released;
+use crate::{files, onnx};
 
 /// Numbers that are encoded between two questions whether somebody pressed Ctrl-C.
 pub const CHUNK: usize = 1 << 22;
@@ -109,18 +109,6 @@ impl Model {
         returned(py, x.as_ref())
     }
 
-    /// The best linear predictions of the label columns from z.
-    fn predict<'py>(
-        &self,
-        py: Python<'py>,
-        z: Matrix<'py>,
-        target: bool,
-    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let role = if target { Role::Target } else { Role::Sensitive };
-        let told = self.encoder()?.predict(role, owned(&z)?.as_ref()).map_err(refused)?;
-        returned(py, told.as_ref())
-    }
-
     /// The number of dimensions of z.
     #[getter]
     fn dim(&self) -> usize {
@@ -157,18 +145,6 @@ impl Model {
         self.model.reduced().basis()
     }
 
-    /// The numbers of label columns of the target and of what is hidden.
-    #[getter]
-    fn label_columns(&self) -> (usize, usize) {
-        self.model.reduced().label_columns()
-    }
-
-    /// The map in words.
-    #[getter]
-    fn map_name(&self) -> String {
-        self.model.map_name()
-    }
-
     /// The kernel and its parameters: name, γ, degree, coef0; none if it is linear.
     #[getter]
     fn kernel(&self) -> Option<KernelParts> {
@@ -193,16 +169,6 @@ impl Model {
             Goal::Alpha(value) => ("alpha", value),
             Goal::Leakage(value) => ("max_leakage", value),
             Goal::Utility(value) => ("min_utility", value),
-        }
-    }
-
-    /// How the goal was reached.
-    #[getter]
-    fn method(&self) -> &'static str {
-        match self.model.method() {
-            Method::Spectral => "spectral",
-            Method::Rotated => "rotated",
-            Method::Diluted => "diluted",
         }
     }
 
@@ -271,11 +237,6 @@ impl Model {
         returned(py, self.model.encoder().weights())
     }
 
-    /// What is taken off each dimension.
-    fn offset(&self) -> Vec<f64> {
-        self.model.encoder().offset().to_vec()
-    }
-
     /// The shift and the factor of each dense column; empty, if they come as they are.
     #[getter]
     fn scaling(&self) -> (Vec<f64>, Vec<f64>) {
@@ -318,23 +279,12 @@ impl Model {
         self.model.extra.clone()
     }
 
-    /// The model file's bytes, with these texts in it.
-    fn to_bytes<'py>(
-        &self,
-        py: Python<'py>,
-        extra: BTreeMap<String, String>,
-    ) -> PyResult<Bound<'py, PyBytes>> {
-        let mut model = self.model.clone();
-        model.extra = extra;
-        Ok(PyBytes::new(py, &model.to_bytes().map_err(refused)?))
-    }
-
     /// Writes the model file: whole, or not at all.
     fn save(&self, path: std::path::PathBuf, extra: BTreeMap<String, String>) -> PyResult<()> {
         let mut model = self.model.clone();
         model.extra = extra;
         let bytes = model.to_bytes().map_err(refused)?;
-        onnx::write(&path, &bytes)
+        files::write(&path, &bytes)
     }
 
     /// Reads a model file's bytes and checks all of it.
@@ -372,7 +322,7 @@ impl Model {
             .map_err(|e| wrong(e.to_string()))?,
             false => onnx::encoder(&self.model.encoder(), scaling, columns.as_ref(), double)?,
         };
-        onnx::write(&path, &bytes)
+        files::write(&path, &bytes)
     }
 }
 

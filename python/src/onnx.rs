@@ -1,8 +1,5 @@
-//! Encoders as ONNX models, and files that are whole or absent.
+//! Encoders as ONNX models.
 
-use std::path::Path;
-
-use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use sarl::Encoder;
 use sarl_onnx::{Column, Inputs};
@@ -38,9 +35,4 @@ pub fn encoder(
         })
         .collect();
     sarl_onnx::encoder(encoder, &Inputs::Table(&table), double).map_err(|e| wrong(e.to_string()))
-}
-
-/// Writes a file, whole or not at all.
-pub fn write(path: &Path, bytes: &[u8]) -> PyResult<()> {
-    sarl_data::write_file(path, bytes).map_err(|e| PyOSError::new_err(e.to_string()))
 }

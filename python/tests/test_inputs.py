@@ -37,6 +37,23 @@ class Stream:
         return self._table.__arrow_c_stream__(requested_schema)
 
 
+def test_a_stream_that_can_be_read_once(rows):
+    def reader():
+        table = tables(rows.X)["pyarrow"]
+        return pa.RecordBatchReader.from_batches(table.schema, table.to_batches(100))
+
+    expected = SARL(max_leakage=0.1).fit(rows.X, rows.y, sensitive_features=rows.s)
+    z = SARL(max_leakage=0.1).fit_transform(reader(), rows.y, sensitive_features=rows.s)
+    assert isinstance(z, pa.Table)
+    np.testing.assert_allclose(z["sarl0"], expected.transform(rows.X)[:, 0], atol=1e-9)
+    np.testing.assert_allclose(
+        SARL(max_leakage=0.1)
+        .fit(reader(), rows.y, sensitive_features=rows.s)
+        .transform(reader())["sarl0"],
+        z["sarl0"],
+    )
+
+
 def tables(X, names=NAMES):
     columns = {name: X[:, j] for j, name in enumerate(names)}
     return {

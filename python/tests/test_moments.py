@@ -135,3 +135,29 @@ def test_erasure_from_moments(rows):
     moments = Moments().update(rows.X, s=rows.s)
     erased = Eraser().fit(rows.X, sensitive_features=rows.s).transform(rows.X)
     close(Eraser().fit_moments(moments).transform(rows.X), erased)
+
+
+@pytest.mark.parametrize("cls", [SARL, KernelSARL, Eraser])
+def test_one_encoder_does_not_change_another(cls, rows):
+    first = cls(lambda_=0.5).fit(rows.X, rows.y, sensitive_features=rows.s)
+    held, z = first.heldout_, first.transform(rows.X)
+    other = first.retune(lambda_=0.4)
+    other.partial_fit(rows.X[:50], rows.y[:50], sensitive_features=rows.s[:50])
+    assert (len(other.moments_), len(first.moments_)) == (450, 400)
+    if cls is not KernelSARL:
+        first.moments_.merge(first.moments_)
+    assert len(first.moments_) == 400 and first.heldout_ == held
+    np.testing.assert_array_equal(first.transform(rows.X), z)
+
+
+@pytest.mark.parametrize("cls", [SARL, KernelSARL, Eraser])
+def test_a_fit_that_fails_leaves_what_was_there(cls, rows):
+    encoder = cls(lambda_=0.5).fit(rows.X, rows.y, sensitive_features=rows.s)
+    held, z = encoder.heldout_, encoder.transform(rows.X)
+    bad = rows.X.copy()
+    bad[7, 2] = np.nan
+    for X, s in ((bad, rows.s), (rows.X, np.zeros(400, int))):
+        with pytest.raises(ValueError):
+            encoder.fit(X, rows.y, sensitive_features=s)
+        assert len(encoder.moments_) == 400 and encoder.heldout_ == held
+        np.testing.assert_array_equal(encoder.transform(rows.X), z)

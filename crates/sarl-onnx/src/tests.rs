@@ -1,4 +1,4 @@
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, reason = "these are tests")]
 
 use faer::Mat;
 use prost::Message;

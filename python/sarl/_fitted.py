@@ -1,0 +1,208 @@
+"""What a fitted estimator says about itself, and other trade-offs from it."""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import NotFittedError
+
+from . import _files
+from ._checks import GOALS, one_goal, threads
+from ._moments import Moments
+from ._results import Bounds, Front, HeldOut, Point
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+#: Points of `front_`.
+POINTS = 101
+
+
+class Fitted:
+    """Results, from a solution and the moments that it was solved on."""
+
+    n_jobs: int | None
+    _moments: Moments | None
+    _solved: _files.Solved | None
+    _front: Front | None
+
+    def _goal(self) -> tuple[str, float]:
+        raise NotImplementedError
+
+    def _solve(self, goal: tuple[str, float], moments: Moments) -> _files.Solved:
+        raise NotImplementedError
+
+    def _standardises(self) -> bool:
+        raise NotImplementedError
+
+    def __sklearn_is_fitted__(self) -> bool:
+        moments = getattr(self, "_moments", None)
+        return getattr(self, "_solved", None) is not None or (
+            moments is not None and len(moments) > 0
+        )
+
+    def _fitted(self) -> _files.Solved:
+        """The solution, solved for now if rows came after the last one."""
+        if not self.__sklearn_is_fitted__():
+            raise NotFittedError(
+                f"This {type(self).__name__} instance is not fitted yet. Call 'fit' with "
+                "appropriate arguments before using this estimator."
+            )
+        if self._solved is None:
+            assert self._moments is not None
+            self._solved = self._solve(self._goal(), self._moments)
+        return self._solved
+
+    @property
+    def _n_features_out(self) -> int:
+        return self._fitted().model.dim
+
+    @property
+    def point_(self) -> Point:
+        """The trade-off that was reached on the training rows."""
+        return Point(*self._fitted().model.point)
+
+    @property
+    def leakage_(self) -> float:
+        """The share of the sensitive variance that the best linear adversary explains."""
+        return self.point_.leakage
+
+    @property
+    def utility_(self) -> float:
+        """The share of the attainable that the target keeps."""
+        return self.point_.utility
+
+    @property
+    def n_components_(self) -> int:
+        """The number of dimensions of z."""
+        return self._fitted().model.dim
+
+    @property
+    def dual_bound_(self) -> float:
+        """No encoder of these features has a smaller target loss at this leakage.
+
+        With `min_utility`: none has a greater adversary loss at this utility.
+        """
+        return self._fitted().model.certificate[0]
+
+    @property
+    def gap_(self) -> float:
+        """How far the encoder is from that bound: zero proves that it is the best."""
+        return self._fitted().model.certificate[1]
+
+    @property
+    def bounds_(self) -> Bounds:
+        """What any encoder of these features could achieve."""
+        return Bounds(**self._fitted().model.bounds())
+
+    @property
+    def ridge_(self) -> float:
+        """The ridge, as given or as chosen."""
+        return self._fitted().model.ridge
+
+    @property
+    def front_(self) -> Front:
+        """The trade-offs from λ = 0 to λ = 1, training and held-out."""
+        self._fitted()
+        if self._front is None:
+            self._front = self.front()
+        return self._front
+
+    def front(self, points: int = POINTS) -> Front:
+        """The trade-offs at as many λ, evenly spaced from 0 to 1.
+
+        Parameters
+        ----------
+        points : int, default=101
+            How many.
+
+        Returns
+        -------
+        Front
+            A table with a row for each; held-out columns are NaN where there are no folds.
+        """
+        if isinstance(points, bool) or not isinstance(points, (int, np.integer)) or points < 2:
+            raise ValueError(f"points is {points!r}: expected a whole number, 2 or more")
+        solved = self._fitted()
+        data: dict[str, NDArray[Any]] = dict(solved.model.front(int(points), threads(self.n_jobs)))
+        held = self._held_out(points=int(points))
+        if held is not None:
+            bounds = self.bounds_
+            data |= {f"heldout_{name}": column for name, column in held.items()}
+            data["heldout_utility"] = np.array([bounds.utility(jy) for jy in held["jy"]])
+            data["heldout_leakage"] = np.array([bounds.leakage(js) for js in held["js"]])
+        return Front(data, solved.model.breakpoints())
+
+    @property
+    def heldout_(self) -> HeldOut | None:
+        """Losses on rows not fitted on, by the folds; none where there are no folds."""
+        solved = self._fitted()
+        name, value = solved.model.goal
+        held = self._held_out(goal_name=name, value=value)
+        if held is None:
+            losses = solved.heldout
+            if losses is None:
+                return None
+        else:
+            losses = [float(held[column][0]) for column in ("jy", "js", "jy_sd", "js_sd")]
+        bounds, (jy, js, jy_sd, js_sd) = self.bounds_, losses
+        return HeldOut(jy, js, jy_sd, js_sd, bounds.utility(jy), bounds.leakage(js))
+
+    def _held_out(self, **asked: Any) -> dict[str, NDArray[np.float64]] | None:
+        solved = self._fitted()
+        moments = self._moments
+        if moments is None or moments._core is None or moments.folds < 2:
+            return None
+        try:
+            return moments._core.held_out(
+                standardise=self._standardises(),
+                ridge=solved.model.ridge,
+                cap=solved.model.cap,
+                threads=threads(self.n_jobs),
+                **asked,
+            )
+        except ValueError as problem:
+            warnings.warn(f"no held-out losses: {problem}", UserWarning, stacklevel=3)
+            return None
+
+    def retune(
+        self,
+        *,
+        lambda_: float | None = None,
+        alpha: float | None = None,
+        max_leakage: float | None = None,
+        min_utility: float | None = None,
+    ) -> Self:
+        """Another trade-off from the same fit, without the data.
+
+        Exactly one goal must be given; see the class for what they mean.
+
+        Returns
+        -------
+        estimator
+            A new fitted estimator with the other goal.
+        """
+        given = [
+            (name, value)
+            for name, value in zip(GOALS, (lambda_, alpha, max_leakage, min_utility), strict=True)
+            if value is not None
+        ]
+        name, value = one_goal(given)
+        solved = self._fitted()
+        new = copy.copy(self)
+        self._clear_goal(new)
+        setattr(new, name, value)
+        new._solved = solved.retuned(name, value)
+        if self._moments is not None:
+            # Rows that are added to one of them are not those of the other.
+            new._moments = self._moments.copy()
+        return new
+
+    @staticmethod
+    def _clear_goal(estimator: Any) -> None:
+        for name in GOALS:
+            setattr(estimator, name, None)
