@@ -256,3 +256,48 @@ fn a_tiny_ridge_on_singular_features() {
         }
     }
 }
+
+/// The outline is that of all encoders: its extremes are the bounds, and nobody is outside.
+#[test]
+fn nothing_lies_outside_the_region() {
+    let mut rng = rng(23);
+    for (name, data) in all_problems() {
+        let (dense, reduced) = (data.dense(), data.reduced(0.0));
+        for cap in [None, Some(1), Some(3)] {
+            let front = Front::new(&reduced, cap).unwrap();
+            let b = front.bounds();
+            let outline: Vec<(f64, f64)> = front
+                .region(2000)
+                .unwrap()
+                .iter()
+                .map(|l| (1.0 - l.js / dense.ts, 1.0 - l.jy / dense.ty))
+                .collect();
+            let most = |of: fn(&(f64, f64)) -> f64| outline.iter().map(of).fold(0.0, f64::max);
+            assert!(
+                (most(|p| p.1) - (1.0 - b.gamma_min / dense.ty)).abs() < 1e-9,
+                "{name} {cap:?}"
+            );
+            assert!((most(|p| p.0) - b.leakage(b.alpha_star_min)).abs() < 1e-9, "{name} {cap:?}");
+            // How far beyond the line from each corner to the next.
+            let outside = |p: (f64, f64)| {
+                let edges = outline.iter().zip(outline.iter().cycle().skip(1));
+                let beyond = edges.filter_map(|(a, b)| {
+                    let (x, y) = (b.0 - a.0, b.1 - a.1);
+                    let length = x.hypot(y);
+                    (length > 1e-9).then(|| (x * (p.1 - a.1) - y * (p.0 - a.0)) / length)
+                });
+                beyond.fold(f64::NEG_INFINITY, f64::max)
+            };
+            let mine = ours(&data, &dense, &reduced, cap, 0.5);
+            let others = rivals(&mut rng, &mine, cap.unwrap_or(usize::MAX), 100);
+            for other in others.iter().chain([&mine]) {
+                let (jy, js) = dense.losses(other);
+                let off = outside((1.0 - js / dense.ts, 1.0 - jy / dense.ty));
+                // The outline cuts its corners a little.
+                assert!(off < 1e-5, "{name} {cap:?}: ({jy}, {js}) is outside by {off:e}");
+            }
+            // The control: twice as much as can be had is outside.
+            assert!(outside((0.0, 2.0 * most(|p| p.1) + 0.1)) > 1e-3, "{name} {cap:?}");
+        }
+    }
+}

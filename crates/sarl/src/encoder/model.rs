@@ -179,6 +179,35 @@ impl Encoder {
         self.encode_columns(block.dense, &coded)
     }
 
+    /// What the map makes of each row of x: the columns that the weights belong to. One matrix
+    /// serves every encoder of the same fit, see [`Encoder::encode_features`].
+    pub fn features(&self, x: MatRef<'_, f64>) -> Result<Mat<f64>> {
+        if x.ncols() != self.inputs() {
+            return Err(Error::shape("input columns", x.ncols(), self.inputs()));
+        }
+        check_finite(x, 0, Place::Feature)?;
+        let x = match self.shift.is_empty() {
+            true => x.to_owned(),
+            false => self.scaled(x, &mut Vec::new()).to_owned(),
+        };
+        Ok(match &self.columns {
+            Columns::Linear { .. } => x,
+            columns => columns.apply(x.as_ref()),
+        })
+    }
+
+    /// z of rows whose [`Encoder::features`] are known.
+    pub fn encode_features(&self, features: MatRef<'_, f64>) -> Result<Mat<f64>> {
+        if features.ncols() != self.weights.nrows() {
+            return Err(Error::shape("features", features.ncols(), self.weights.nrows()));
+        }
+        let mut z = features * &self.weights;
+        for (j, offset) in self.offset.iter().enumerate() {
+            z.col_mut(j).iter_mut().for_each(|v| *v -= offset);
+        }
+        Ok(z)
+    }
+
     /// `coded` are the first weight row and the codes of each class-coded input.
     fn encode_columns<T: Element>(
         &self,

@@ -40,6 +40,7 @@ mod constrained;
 mod goal;
 mod heldout;
 mod limit;
+mod region;
 mod root;
 
 pub use bounds::Bounds;
