@@ -49,8 +49,8 @@ fn bars(mark: &Bars, x: &Axis) -> Result<()> {
     if !x.categories.is_empty() {
         length(&mark.name, "bars", bars, x.categories.len())?;
     }
-    if !mark.errors.is_empty() {
-        length(&mark.name, "errors", mark.errors.len(), bars)?;
+    if !mark.whiskers.is_empty() {
+        length(&mark.name, "errors", mark.whiskers.len(), bars)?;
     }
     match mark.highlight {
         Some(index) if index >= bars => {

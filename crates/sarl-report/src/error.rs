@@ -81,6 +81,9 @@ pub enum ReportError {
     /// The PNG cannot be encoded.
     #[error("the PNG cannot be encoded: {0}")]
     Png(String),
+    /// The page cannot be written.
+    #[error("the page cannot be written: {0}")]
+    Page(String),
     /// The CSV cannot be written.
     #[error("the CSV cannot be written: {0}")]
     Csv(String),

@@ -115,6 +115,7 @@ fn sample(mark: &Mark) -> Sample {
             Sample::Area(histogram.colour, histogram.dash, HISTOGRAM_OPACITY)
         }
         Mark::Bars(bars) => Sample::Area(bars.colour, Dash::Solid, 1.0),
+        Mark::Region(region) => Sample::Area(region.colour, Dash::Solid, BAND_OPACITY),
         Mark::Rule(rule) => {
             Sample::Line(Style { colour: rule.colour, dash: rule.dash, marker: None }, false)
         }

@@ -11,6 +11,8 @@
 //! | [`Figure::csv`] | every number in it, in long form |
 //! | [`Figure::files`] | all three, under the figure's name |
 //!
+//! A [`page::Page`] holds figures, tables and fronts to play with, and is one HTML file.
+//!
 //! The data flow one way: figure → axes (ranges, ticks) → layout → scene → SVG or PNG. A
 //! scene is a list of paths, markers and texts in pixels. Both writers take the same
 //! scene and lines are clipped before they enter it, so that the two files cannot differ
@@ -48,6 +50,7 @@ mod layout;
 mod legend;
 mod mark;
 mod marks;
+pub mod page;
 mod panel;
 mod png;
 mod range;
@@ -60,5 +63,7 @@ mod view;
 
 pub use error::{ReportError, Result};
 pub use figure::{Axis, Figure, Format, Legend, Panel, Scale};
-pub use mark::{Bars, Direction, Histogram, Line, Mark, Points, Rule, Spread, Steps, even_edges};
+pub use mark::{
+    Bars, Direction, Histogram, Line, Mark, Points, Region, Rule, Spread, Steps, even_edges,
+};
 pub use style::{Colour, Dash, Shape, Style};

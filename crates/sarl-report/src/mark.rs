@@ -22,6 +22,8 @@ pub enum Mark {
     Bars(Bars),
     /// A horizontal or vertical line across the panel.
     Rule(Rule),
+    /// A filled outline.
+    Region(Region),
 }
 
 /// Points joined in order, with markers and a band where asked for.
@@ -98,9 +100,9 @@ pub struct Bars {
     pub name: String,
     /// Heights.
     pub values: Vec<f64>,
-    /// Half the length of each error bar; empty for none.
+    /// The lower and the upper end of each error bar; empty for none.
     #[serde(default)]
-    pub errors: Vec<f64>,
+    pub whiskers: Vec<(f64, f64)>,
     /// The bar that stands out.
     pub highlight: Option<usize>,
     /// Colour of the others.
@@ -120,6 +122,17 @@ pub struct Rule {
     pub colour: Colour,
     /// Dash.
     pub dash: Dash,
+}
+
+/// What an outline encloses, such as all that can be reached. Without an outline of its own.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Region {
+    /// Name in the legend.
+    pub name: String,
+    /// The outline, (x, y); the last point is joined to the first.
+    pub points: Vec<(f64, f64)>,
+    /// Colour.
+    pub colour: Colour,
 }
 
 /// Which way a [`Rule`] goes.
@@ -142,6 +155,7 @@ impl Mark {
             Self::Histogram(m) => &m.name,
             Self::Bars(m) => &m.name,
             Self::Rule(m) => &m.name,
+            Self::Region(m) => &m.name,
         }
     }
 }
@@ -155,7 +169,7 @@ macro_rules! into_mark {
         }
     )*};
 }
-into_mark!(Line Steps Points Histogram Bars Rule);
+into_mark!(Line Steps Points Histogram Bars Rule Region);
 
 impl Line {
     /// A solid line in the first colour, without markers.
@@ -250,7 +264,7 @@ impl Bars {
         Self {
             name: name.into(),
             values,
-            errors: Vec::new(),
+            whiskers: Vec::new(),
             highlight: None,
             colour: Colour::Series(0),
         }
@@ -258,12 +272,33 @@ impl Bars {
 
     /// The same with error bars of ± these lengths.
     pub fn errors(self, errors: Vec<f64>) -> Self {
-        Self { errors, ..self }
+        let ends = |(i, e): (usize, f64)| {
+            let value = self.values.get(i).copied().unwrap_or(f64::NAN);
+            (value - e, value + e)
+        };
+        Self { whiskers: errors.into_iter().enumerate().map(ends).collect(), ..self }
+    }
+
+    /// The same with error bars between these ends.
+    pub fn whiskers(self, whiskers: Vec<(f64, f64)>) -> Self {
+        Self { whiskers, ..self }
     }
 
     /// The same with one bar that stands out.
     pub fn highlight(self, bar: usize) -> Self {
         Self { highlight: Some(bar), ..self }
+    }
+
+    /// The same in another colour.
+    pub fn colour(self, colour: Colour) -> Self {
+        Self { colour, ..self }
+    }
+}
+
+impl Region {
+    /// A grey region.
+    pub fn new(name: impl Into<String>, points: Vec<(f64, f64)>) -> Self {
+        Self { name: name.into(), points, colour: Colour::Neutral }
     }
 
     /// The same in another colour.

@@ -3,7 +3,7 @@
 use crate::clip::Rect;
 use crate::figure::Panel;
 use crate::legend::{BAND_OPACITY, HISTOGRAM_OPACITY, MARKER};
-use crate::mark::{Bars, Direction, Histogram, Line, Mark, Points, Rule, Spread, Steps};
+use crate::mark::{Bars, Direction, Histogram, Line, Mark, Points, Region, Rule, Spread, Steps};
 use crate::scene::{Fill, Point, Scene, Stroke, ink};
 use crate::style::{Colour, Shape, Style};
 use crate::view::View;
@@ -53,11 +53,13 @@ impl Frame<'_> {
     }
 }
 
-/// Draws the marks in order, bands under everything.
+/// Draws the marks in order, regions and bands under everything.
 pub(crate) fn draw(panel: &Panel, frame: &Frame, scene: &mut Scene) {
     for mark in &panel.marks {
-        if let Mark::Line(line) = mark {
-            band(&line.band, line.style.colour, frame, scene);
+        match mark {
+            Mark::Region(mark) => region(mark, frame, scene),
+            Mark::Line(line) => band(&line.band, line.style.colour, frame, scene),
+            _ => {}
         }
     }
     let groups = panel.marks.iter().filter(|mark| matches!(mark, Mark::Bars(_))).count();
@@ -69,12 +71,19 @@ pub(crate) fn draw(panel: &Panel, frame: &Frame, scene: &mut Scene) {
             Mark::Points(mark) => points(mark, frame, scene),
             Mark::Histogram(mark) => histogram(mark, frame, scene),
             Mark::Rule(mark) => rule(mark, frame, scene),
+            Mark::Region(_) => {}
             Mark::Bars(mark) => {
                 bars(mark, (group, groups), frame, scene);
                 group += 1;
             }
         }
     }
+}
+
+fn region(region: &Region, frame: &Frame, scene: &mut Scene) {
+    let outline = region.points.iter().filter_map(|point| frame.at(*point)).collect();
+    let fill = Fill { colour: region.colour.rgb(), opacity: BAND_OPACITY };
+    scene.area(frame.rect.area(outline), fill);
 }
 
 fn band(band: &[Spread], colour: Colour, frame: &Frame, scene: &mut Scene) {
@@ -170,9 +179,8 @@ fn bars(bars: &Bars, (group, groups): (usize, usize), frame: &Frame, scene: &mut
         let colour = if bars.highlight == Some(i) { bars.colour.contrast() } else { bars.colour };
         let corners = vec![from, (to.0, from.1), to, (from.0, to.1)];
         scene.area(frame.rect.area(corners), Fill { colour: colour.rgb(), opacity: 1.0 });
-        if let Some(error) = bars.errors.get(i) {
-            let ends =
-                frame.up(value - error).or_else(|| frame.up(base)).zip(frame.up(value + error));
+        if let Some(&(low, high)) = bars.whiskers.get(i) {
+            let ends = frame.up(low).or_else(|| frame.up(base)).zip(frame.up(high));
             whisker((from.0 + to.0) / 2.0, ends, (to.0 - from.0) / 5.0, frame, scene);
         }
     }

@@ -80,6 +80,7 @@ pub(crate) fn horizontal(panel: &Panel) -> (f64, f64) {
             }
             Mark::Steps(steps) => steps.points.iter().for_each(|p| extent.add(p.0)),
             Mark::Points(points) => points.points.iter().for_each(|p| extent.add(p.0)),
+            Mark::Region(region) => region.points.iter().for_each(|p| extent.add(p.0)),
             Mark::Histogram(histogram) => histogram.edges.iter().for_each(|e| extent.add(*e)),
             Mark::Rule(rule) if rule.direction == Direction::Vertical => extent.add(rule.at),
             Mark::Rule(_) | Mark::Bars(_) => {}
@@ -108,17 +109,15 @@ pub(crate) fn vertical(panel: &Panel) -> (f64, f64) {
             }
             Mark::Steps(steps) => steps.points.iter().for_each(|p| extent.add(p.1)),
             Mark::Points(points) => points.points.iter().for_each(|p| extent.add(p.1)),
+            Mark::Region(region) => region.points.iter().for_each(|p| extent.add(p.1)),
             Mark::Histogram(histogram) => {
                 from_zero = true;
                 histogram.counts.iter().for_each(|c| extent.add(c.max(0.0)));
             }
             Mark::Bars(bars) => {
                 from_zero = true;
-                for (i, value) in bars.values.iter().enumerate() {
-                    let error =
-                        bars.errors.get(i).copied().filter(|e| e.is_finite()).unwrap_or(0.0);
-                    [*value, value - error, value + error].into_iter().for_each(|y| extent.add(y));
-                }
+                let ends = bars.whiskers.iter().flat_map(|w| [w.0, w.1]);
+                bars.values.iter().copied().chain(ends).for_each(|y| extent.add(y));
             }
             Mark::Rule(rule) if rule.direction == Direction::Horizontal => extent.add(rule.at),
             Mark::Rule(_) => {}

@@ -38,6 +38,7 @@ impl Rows<'_> {
             Mark::Line(line) => self.line(line),
             Mark::Steps(steps) => self.points("steps", &steps.points),
             Mark::Points(points) => self.points("points", &points.points),
+            Mark::Region(region) => self.points("region", &region.points),
             Mark::Histogram(histogram) => self.histogram(histogram),
             Mark::Bars(bars) => self.bars(bars, x),
             Mark::Rule(rule) => match rule.direction {
@@ -84,9 +85,9 @@ impl Rows<'_> {
     fn bars(&mut self, bars: &Bars, x: &Axis) -> Result<()> {
         bars.values.iter().enumerate().try_for_each(|(i, value)| {
             let name = x.categories.get(i).cloned().unwrap_or_else(|| (i + 1).to_string());
-            let error = bars.errors.get(i);
-            let end = |sign: f64| error.map_or_else(none, |error| number(value + sign * error));
-            self.row("bar", [name, number(*value), end(-1.0), end(1.0)])
+            let (low, high) =
+                bars.whiskers.get(i).map_or((none(), none()), |w| (number(w.0), number(w.1)));
+            self.row("bar", [name, number(*value), low, high])
         })
     }
 }

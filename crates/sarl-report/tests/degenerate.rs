@@ -3,8 +3,8 @@
 
 use proptest::prelude::*;
 use sarl_report::{
-    Axis, Bars, Colour, Dash, Figure, Histogram, Legend, Line, Mark, Panel, Points, ReportError,
-    Rule, Shape, Spread, Steps, Style, even_edges,
+    Axis, Bars, Colour, Dash, Figure, Histogram, Legend, Line, Mark, Panel, Points, Region,
+    ReportError, Rule, Shape, Spread, Steps, Style, even_edges,
 };
 
 fn with(marks: impl IntoIterator<Item = Mark>) -> Figure {
@@ -201,6 +201,7 @@ fn mark() -> impl Strategy<Value = Mark> {
             .prop_map(|(points, n)| Line::new("line", points).style(Style::nth(n)).into()),
         points().prop_map(|points| Steps::new("steps", points).into()),
         points().prop_map(|points| Points::new("points", points).into()),
+        points().prop_map(|points| Region::new("region", points).into()),
         prop::collection::vec(number(), 0..5)
             .prop_map(|values| Bars::new("bars", values.clone()).errors(values).into()),
         prop::collection::vec(number(), 0..9).prop_map(|values| Histogram::of(
