@@ -36,6 +36,14 @@ pub struct Fitted {
     pub remarks: Vec<Remark>,
 }
 
+impl Fitted {
+    /// The standard deviation of each feature of the map.
+    pub fn spreads(&self) -> Outcome<Vec<f64>> {
+        let c = self.moments.covariances()?.features;
+        Ok((0..c.ncols()).map(|i| c[(i, i)].max(0.0).sqrt()).collect())
+    }
+}
+
 /// Something that the user should know.
 pub enum Remark {
     /// What was done.

@@ -4,7 +4,7 @@ use faer::{Mat, MatRef};
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use sarl::{Encoder, FeatureMap, Goal, Layout, Model, Moments, MomentsOptions, Reduced};
+use sarl::{Encoder, FeatureMap, Goal, HeldOut, Layout, Model, Moments, MomentsOptions, Reduced};
 use sarl_data::{BlockOptions, DataBlock, LabelColumn, Scale, Schema, Source};
 use sarl_eval::{Labelled, Labels};
 
@@ -88,12 +88,21 @@ impl Rows {
 
     /// Fits an encoder on these rows.
     pub fn fit(&self, options: &EncoderOptions, goal: Goal) -> Outcome<Model> {
+        Ok(self.fit_folds(options, goal)?.0)
+    }
+
+    /// The same with its folds, if there are any.
+    pub fn fit_folds(
+        &self,
+        options: &EncoderOptions,
+        goal: Goal,
+    ) -> Outcome<(Model, Option<HeldOut>)> {
         let labels = Labelled {
             targets: &self.targets,
             sensitives: &self.sensitives,
             weights: self.weights.as_deref(),
         };
-        fit(self.x.as_ref(), &labels, options, goal)
+        fit_folds(self.x.as_ref(), &labels, options, goal)
     }
 }
 
@@ -127,6 +136,18 @@ impl Prepared {
         Ok(sarl::mean_variance(&self.moments)?)
     }
 
+    /// Its folds, where held-out losses can be had.
+    fn heldout(&self, ridge: f64) -> Outcome<Option<HeldOut>> {
+        if self.moments.options().folds < 2 {
+            return Ok(None);
+        }
+        match HeldOut::new(&self.moments, ridge, self.cap) {
+            Ok(heldout) => Ok(Some(heldout)),
+            Err(sarl::Error::Folds(_) | sarl::Error::ConstantLabel { .. }) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
     /// An encoder.
     pub fn solve(&self, ridge: f64, goal: Goal) -> Outcome<Model> {
         let reduced = Reduced::new(&self.moments.covariances()?, ridge)?;
@@ -141,9 +162,19 @@ pub fn fit(
     options: &EncoderOptions,
     goal: Goal,
 ) -> Outcome<Model> {
+    Ok(fit_folds(x, labels, options, goal)?.0)
+}
+
+/// The same with its folds, if there are any.
+pub fn fit_folds(
+    x: MatRef<'_, f64>,
+    labels: &Labelled<'_>,
+    options: &EncoderOptions,
+    goal: Goal,
+) -> Outcome<(Model, Option<HeldOut>)> {
     let prepared = Prepared::new(x, labels, options)?;
     let ridge = ridge(options, &prepared.moments, prepared.cap, &mut Vec::new())?;
-    prepared.solve(ridge, goal)
+    Ok((prepared.solve(ridge, goal)?, prepared.heldout(ridge)?))
 }
 
 /// Mean 0 and variance 1 over these rows for the first `columns`; the same shift for `others`.

@@ -175,6 +175,8 @@ pub struct Report<'a> {
     pub heldout: Option<HeldOutLosses>,
     pub seconds: Value,
     pub path: &'a Path,
+    /// The levels of the HTML report, and where it is.
+    pub html: Option<(Value, &'a Path)>,
 }
 
 impl Report<'_> {
@@ -186,7 +188,11 @@ impl Report<'_> {
         let model = self.model;
         let Certificate { dual_bound, gap } = *model.certificate();
         let goal = json!({ "goal": goal_json(model.goal()) });
-        Ok(joined(
+        let html = match &self.html {
+            Some((levels, path)) => json!({ "levels": levels, "html": path }),
+            None => json!({}),
+        };
+        let all = joined(
             joined(goal, point_json(model.point(), self.heldout.as_ref())),
             json!({
                 "dual_bound": dual_bound,
@@ -196,7 +202,8 @@ impl Report<'_> {
                 "seconds": self.seconds,
                 "model": self.path,
             }),
-        ))
+        );
+        Ok(joined(all, html))
     }
 
     fn text(&self) -> Outcome<String> {
@@ -208,7 +215,10 @@ impl Report<'_> {
             solution_text(model, front.bounds(), self.heldout.as_ref()),
             self.path.display()
         );
-        Ok(text)
+        Ok(match &self.html {
+            Some((_, path)) => format!("{text}, report to {}", path.display()),
+            None => text,
+        })
     }
 }
 
@@ -278,61 +288,62 @@ fn certificate(model: &Model) -> String {
     }
 }
 
-/// What the user should know about a fit before trusting it.
-pub fn warn_about(fitted: &Fitted, front: &Front<'_>, global: &Global) {
+/// Says what the user should know about a fit before trusting it; the warnings among it.
+pub fn warn_about(fitted: &Fitted, front: &Front<'_>, global: &Global) -> Vec<String> {
+    let mut warnings = Vec::new();
     for remark in &fitted.remarks {
         match remark {
             Remark::Note(message) => note(global, message),
-            Remark::Warning(message) => warn(global, message),
+            Remark::Warning(message) => warnings.push(message.clone()),
         }
     }
-    warn_about_shared(&fitted.shared, global);
+    warnings.extend(fitted.shared.iter().map(|name| shared(name)));
     let (rows, basis) = (fitted.reduced.rows(), fitted.reduced.basis() as u64);
     let few = rows < 5 * basis;
     if few {
-        warn(
-            global,
-            &format!(
-                "{rows} rows for {basis} directions: training losses flatter; look at the held-out \
-                 ones, and try --ridge auto"
-            ),
-        );
+        warnings.push(format!(
+            "{rows} rows for {basis} directions: training losses flatter; look at the held-out \
+             ones, and try --ridge auto"
+        ));
     }
     let bounds = front.bounds();
     // With as many directions as rows that says nothing.
     if !few && fitted.shared.is_empty() && bounds.alpha_star_min < 1e-6 * bounds.alpha_max {
-        let message = "the features determine the sensitive attribute exactly; is it among them?";
-        warn(global, message);
+        warnings.push(
+            "the features determine the sensitive attribute exactly; is it among them?".to_owned(),
+        );
     }
+    warnings.iter().for_each(|message| warn(global, message));
+    warnings
+}
+
+fn shared(name: &str) -> String {
+    format!("`{name}` is a label and also a feature; leave it out of --features")
 }
 
 /// Labels that are features too are told by them.
 pub fn warn_about_shared(names: &[String], global: &Global) {
-    for name in names {
-        warn(
-            global,
-            &format!("`{name}` is a label and also a feature; leave it out of --features"),
-        );
-    }
+    names.iter().for_each(|name| warn(global, &shared(name)));
 }
 
-/// What the user should know about one encoder.
+/// Says what the user should know about one encoder; the same as a list.
 pub fn warn_about_solution(
     model: &Model,
     heldout: Option<&HeldOutLosses>,
     global: &Global,
-) -> Outcome {
+) -> Outcome<Vec<String>> {
+    let mut warnings = Vec::new();
     let (point, front) = (model.point(), model.front()?);
     if point.dim == 0 {
-        warn(
-            global,
-            "the encoder has no dimensions: nothing of the target is left at this leakage",
+        warnings.push(
+            "the encoder has no dimensions: nothing of the target is left at this leakage".into(),
         );
     }
     if let Goal::Lambda(lambda) = model.goal() {
         let limit = lambda <= 0.0 || lambda >= 1.0;
         if !limit && front.at_jump(lambda)? {
-            warn(global, "lambda is at a jump of the front; ask for --max-leakage instead");
+            warnings
+                .push("lambda is at a jump of the front; ask for --max-leakage instead".to_owned());
         }
     }
     if let Some(held) = heldout {
@@ -344,7 +355,7 @@ pub fn warn_about_solution(
                 percent(kept),
                 percent(point.utility)
             );
-            warn(global, &message);
+            warnings.push(message);
         }
         let leak = front.bounds().leakage(held.js);
         let spread = held.js_sd / front.bounds().alpha_max;
@@ -355,10 +366,11 @@ pub fn warn_about_solution(
                 percent(leak),
                 percent(point.leakage)
             );
-            warn(global, &message);
+            warnings.push(message);
         }
     }
-    Ok(())
+    warnings.iter().for_each(|message| warn(global, message));
+    Ok(warnings)
 }
 
 /// Held-out losses where there are folds for them; without, the reason as a warning.

@@ -3,11 +3,30 @@
 use std::time::Instant;
 
 use faer::{Mat, MatRef};
+use sarl::Model;
 use sarl_eval::{Attribute, Finding, Labels, Options, Probe, View, explained, on_threads};
 use sarl_rivals::{Data, Error, Fitting, Rival};
 
 use crate::failure::{Exit, Failure, Outcome};
 use crate::progress::{self, Count};
+
+/// The leakages to ask for, as shares of that of full utility.
+const SHARES: [f64; 7] = [0.0, 0.05, 0.15, 0.3, 0.5, 0.75, 1.0];
+/// Leakages nearer to each other than this are one.
+const SAME: f64 = 1e-9;
+
+/// The leakages to ask of a model of full utility, which cannot leak more: those given, or some
+/// from none to all.
+pub fn leakages(model: &Model, given: &[f64]) -> Vec<f64> {
+    let most = model.point().leakage;
+    let mut all: Vec<f64> = match given.is_empty() {
+        true => SHARES.iter().map(|share| share * most).collect(),
+        false => given.iter().map(|leakage| leakage.min(most)).collect(),
+    };
+    all.sort_by(f64::total_cmp);
+    all.dedup_by(|next, last| *next - *last < SAME);
+    all
+}
 
 /// The rows that all learn from and those that all are tested on.
 pub struct Ring<'a> {

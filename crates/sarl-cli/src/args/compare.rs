@@ -4,12 +4,12 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{DataOptions, EncoderOptions, ProbeOptions};
+use super::{DataOptions, EncoderOptions, PageOptions, ProbeOptions};
 
 /// Our encoders and other methods on your data, with one audit for all
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Example:\n  sarl compare people.csv -t income -s sex --rivals ml-arl,leace\n  sarl compare train.csv -t income -s sex --test test.csv --hiding 0.3,0.7,0.9",
+    after_help = "Example:\n  sarl compare people.csv -t income -s sex --rivals ml-arl,leace\n  sarl compare train.csv -t income -s sex --test test.csv --hiding 0.3,0.7,0.9 --html report.html",
     mut_arg("seed", |arg| arg.help("The first seed, and that of the split, landmarks, random features and folds")),
     mut_arg("kernel", |arg| arg.help("Kernel of the kernel encoder; linear stands for rbf with --ridge auto, as a linear encoder runs anyway")),
 )]
@@ -26,6 +26,8 @@ pub struct Compare {
     /// Where to write the table, the figure and results.json
     #[arg(long, short, default_value = "sarl-compare", value_name = "DIR")]
     pub output: PathBuf,
+    #[command(flatten)]
+    pub page: PageOptions,
     #[command(flatten)]
     pub probing: ProbeOptions,
     #[command(flatten)]

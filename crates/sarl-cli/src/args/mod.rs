@@ -2,6 +2,7 @@
 
 mod compare;
 mod encoder;
+mod page;
 mod probing;
 
 use std::path::PathBuf;
@@ -12,6 +13,7 @@ pub use self::compare::Compare;
 pub use self::encoder::{
     Approximation, EncoderOptions, GoalOptions, KernelName, NumberOrAuto, Sampling,
 };
+pub use self::page::PageOptions;
 pub use self::probing::ProbeOptions;
 
 /// Encoders that keep one thing and hide another, globally optimal in closed form.
@@ -63,7 +65,7 @@ pub enum Command {
     after_help = "Example:\n  sarl demo\n  sarl fit sarl-demo/mixture.csv -t shape -s colour --max-leakage 0.02 -o m.safetensors"
 )]
 pub struct Demo {
-    /// Where to write the sample, the fronts and the models
+    /// Where to write the sample, the fronts, the models and the report
     #[arg(long, short, default_value = "sarl-demo", value_name = "DIR")]
     pub output: PathBuf,
     /// Seed of the sample
@@ -84,7 +86,7 @@ pub struct Bounds {
 /// The whole trade-off between what is kept and what is hidden
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Example:\n  sarl front sarl-demo/mixture.csv -t shape -s colour --csv front.csv"
+    after_help = "Example:\n  sarl front sarl-demo/mixture.csv -t shape -s colour --csv front.csv\n  sarl front sarl-demo/mixture.csv -t shape -s colour --html report.html --audit"
 )]
 pub struct Front {
     #[command(flatten)]
@@ -97,12 +99,17 @@ pub struct Front {
     /// Write the points to this CSV file
     #[arg(long, value_name = "FILE")]
     pub csv: Option<PathBuf>,
+    #[command(flatten)]
+    pub page: PageOptions,
+    /// Audit encoders along the front for the report, with one seed
+    #[arg(long, requires = "html", help_heading = "Report")]
+    pub audit: bool,
 }
 
 /// Fit an encoder for a goal and write it, with its certificate
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Example:\n  sarl fit sarl-demo/mixture.csv -t shape -s colour --max-leakage 0.02 -o m.safetensors"
+    after_help = "Example:\n  sarl fit sarl-demo/mixture.csv -t shape -s colour --max-leakage 0.02 -o m.safetensors\n  sarl fit sarl-demo/mixture.csv -t shape -s colour --max-leakage 0.02 -o m.safetensors --html report.html --audit"
 )]
 pub struct Fit {
     #[command(flatten)]
@@ -114,6 +121,11 @@ pub struct Fit {
     /// The model file to write
     #[arg(long, short, value_name = "FILE")]
     pub output: PathBuf,
+    #[command(flatten)]
+    pub page: PageOptions,
+    /// Audit encoders along the front for the report, with one seed
+    #[arg(long, requires = "html", help_heading = "Report")]
+    pub audit: bool,
 }
 
 /// Another trade-off from the same fit, without the data
@@ -156,7 +168,7 @@ pub struct Encode {
 /// What adversaries and predictors really learn from z
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Example:\n  sarl audit sarl-demo/linear.safetensors sarl-demo/mixture.csv\n  sarl audit m.safetensors train.csv --test test.csv --predictions told.csv"
+    after_help = "Example:\n  sarl audit sarl-demo/linear.safetensors sarl-demo/mixture.csv\n  sarl audit m.safetensors train.csv --test test.csv --predictions told.csv --html report.html"
 )]
 pub struct Audit {
     /// A model file
@@ -175,6 +187,8 @@ pub struct Audit {
     /// Write what the best target probe told of each test row to this CSV file
     #[arg(long, value_name = "FILE")]
     pub predictions: Option<PathBuf>,
+    #[command(flatten)]
+    pub page: PageOptions,
 }
 
 /// What is in a model file
@@ -194,7 +208,7 @@ pub struct Reproduce {
     /// The experiment
     #[arg(value_enum)]
     pub name: ExperimentName,
-    /// Where to write results.json, tables and figures, in a folder for each experiment
+    /// Where to write results.json, tables, figures and the report, in a folder for each experiment
     #[arg(long, short, default_value = "out", value_name = "DIR")]
     pub output: PathBuf,
     /// How much to do for the methods that the paper compares with

@@ -29,9 +29,34 @@ pub struct ProbeOptions {
     pub unseen: UnseenPolicy,
 }
 
+impl Default for ProbeOptions {
+    /// What the command line takes when nothing is said.
+    fn default() -> Self {
+        let (test, probes) = (Vec::new(), Vec::new());
+        let unseen = UnseenPolicy::default();
+        ProbeOptions { test, test_share: 0.3, rows: 50_000, probes, seeds: 3, unseen }
+    }
+}
+
 impl ProbeOptions {
     /// The seeds, from the first on.
     pub fn seeds(&self, first: u64) -> Vec<u64> {
         (0..u64::from(self.seeds)).map(|i| first.wrapping_add(i)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::ProbeOptions;
+    use crate::args::{Cli, Command};
+
+    #[test]
+    fn the_default_is_that_of_the_command_line() {
+        let Command::Audit(audit) = Cli::parse_from(["sarl", "audit", "m", "x.csv"]).command else {
+            panic!("another command");
+        };
+        assert_eq!(format!("{:?}", audit.probing), format!("{:?}", ProbeOptions::default()));
     }
 }

@@ -1,7 +1,7 @@
 //! `sarl demo`: the paper's mixture of four Gaussians, from the sample to certified encoders.
 
 use std::fmt::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -9,7 +9,10 @@ use sarl::{
     Block, Bounds, Family, FeatureMap, Front, Goal, HeldOut, Kernel, LandmarkOptions, Layout,
     Model, Moments, MomentsOptions, Reduced, Role, best_ridge, median_gamma,
 };
+use sarl_data::Schema;
 use sarl_eval::probes::Linear;
+use sarl_eval::{Asked, Attributes, Labels};
+use sarl_report::page::{Page, Section};
 use serde_json::{Value, json};
 
 use super::fit::SCHEMA;
@@ -17,6 +20,7 @@ use super::front;
 use crate::args::{Demo, EncoderOptions, Global, KernelName, NumberOrAuto};
 use crate::failure::{Exit, Failure, Outcome};
 use crate::origin::Origin;
+use crate::page::{self, Heard, Inputs, Shown, Subject, Told, Typed, facts, values};
 use crate::reproduce::sample::{Sample, codes, mixture};
 use crate::reproduce::trial::{Encoded, Split};
 use crate::ring::Probing;
@@ -25,6 +29,8 @@ use crate::{output, plot};
 const TRAIN: usize = 4000;
 const TEST: usize = 1000;
 const POINTS: usize = 101;
+const SHAPES: [&str; 2] = ["circle", "cross"];
+const COLOURS: [&str; 2] = ["blue", "red"];
 /// What the encoders that are written may leak.
 const LEAKAGE: f64 = 0.01;
 
@@ -43,15 +49,18 @@ pub fn run(options: &Demo, global: &Global) -> Outcome {
     let kernel = FeatureMap::landmarks(Kernel::Rbf { gamma }, train.x.as_ref(), &landmarks)?;
     let schema = schema(&folder.join("mixture.csv"))?;
     let runs = [
-        Run::new("linear", &linear, &train, folder, &schema)?,
-        Run::new("kernel", &kernel, &train, folder, &schema)?,
+        Run::new("linear", &linear, &train, folder, &schema.to_json()?)?,
+        Run::new("kernel", &kernel, &train, folder, &schema.to_json()?)?,
     ];
     let split = Split::new(train, test, 0);
+    let report = folder.join("report.html");
+    page::write(&page(&runs, &split, &schema, folder, options, global)?, &report)?;
     if global.json {
         let mut all = serde_json::Map::new();
         for run in &runs {
             all.insert(run.name.into(), run.json(&split)?);
         }
+        all.insert("html".into(), json!(report));
         return output::print_json(&all);
     }
     output::print(&format!(
@@ -62,7 +71,7 @@ pub fn run(options: &Demo, global: &Global) -> Outcome {
     }
     output::print(&compare(&runs, &split)?)?;
     output::print(&format!(
-        "\nwritten to {0}/: the sample (mixture.csv), the fronts and the models. Next:\n  \
+        "\nwritten to {0}/: the report to look at (report.html), the sample (mixture.csv), the fronts and the models. Next:\n  \
          sarl info {0}/linear.safetensors\n  \
          sarl audit {0}/linear.safetensors {0}/mixture.csv\n  \
          sarl fit {0}/mixture.csv -t shape -s colour --kernel rbf --max-leakage 0.02 -o m.safetensors",
@@ -74,8 +83,8 @@ fn csv(sample: &Sample) -> String {
     let mut text = String::from("x,y,z,shape,colour\n");
     for i in 0..sample.x.nrows() {
         let x = sample.x.row(i);
-        let shape = ["circle", "cross"][codes(&sample.y)[i] as usize];
-        let colour = ["blue", "red"][codes(&sample.s)[i] as usize];
+        let shape = SHAPES[codes(&sample.y)[i] as usize];
+        let colour = COLOURS[codes(&sample.s)[i] as usize];
         // Writing to a String cannot fail.
         let _ = writeln!(text, "{},{},{},{shape},{colour}", x[0], x[1], x[2]);
     }
@@ -83,7 +92,7 @@ fn csv(sample: &Sample) -> String {
 }
 
 /// The schema of the written sample, so that its models work on tables.
-fn schema(path: &Path) -> Outcome<String> {
+fn schema(path: &Path) -> Outcome<Schema> {
     let source = sarl_data::Source::open(&[path])?;
     let request = sarl_data::Request {
         targets: sarl_data::Targets::parse(&["shape"])?,
@@ -92,7 +101,7 @@ fn schema(path: &Path) -> Outcome<String> {
         ..Default::default()
     };
     let go = &mut |_| std::ops::ControlFlow::Continue(());
-    Ok(sarl_data::Schema::learn(&source, &request, go)?.to_json()?)
+    Ok(Schema::learn(&source, &request, go)?)
 }
 
 /// One kind of encoder, fitted.
@@ -102,6 +111,8 @@ struct Run {
     bounds: Bounds,
     points: Vec<(sarl::Point, Option<sarl::HeldOutLosses>)>,
     heldout: sarl::HeldOutLosses,
+    folds: HeldOut,
+    path: PathBuf,
 }
 
 impl Run {
@@ -139,10 +150,10 @@ impl Run {
         Origin::new(&options, [table.as_path()].into_iter())?.store(&mut model)?;
         let path = folder.join(format!("{name}.safetensors"));
         sarl_data::write_file(&path, &model.to_bytes()?)?;
-        let path = folder.join(format!("{name}-front.csv"));
-        sarl_data::write_file(&path, front::csv(&points).as_bytes())?;
+        let table = folder.join(format!("{name}-front.csv"));
+        sarl_data::write_file(&table, front::csv(&points).as_bytes())?;
         let (bounds, heldout) = (*front.bounds(), folds.solve(goal, &front)?);
-        Ok(Run { name, model, bounds, points, heldout })
+        Ok(Run { name, model, bounds, points, heldout, folds, path })
     }
 
     fn print(&self) -> Outcome {
@@ -174,6 +185,92 @@ impl Run {
             "test_accuracy": { "shape": accuracy.0, "colour": accuracy.1 },
         }))
     }
+}
+
+/// Both encoders to play with, and what probes tell of them on fresh rows.
+fn page(
+    runs: &[Run],
+    split: &Split,
+    schema: &Schema,
+    folder: &Path,
+    options: &Demo,
+    global: &Global,
+) -> Outcome<Page> {
+    let asked = |name: &str, classes: [&str; 2], of: fn(&Sample) -> &Labels| Asked {
+        name: name.to_owned(),
+        classes: classes.map(str::to_owned).to_vec(),
+        train: of(&split.train).clone(),
+        test: of(&split.test).clone(),
+    };
+    let attributes = Attributes {
+        all: vec![asked("shape", SHAPES, |s| &s.y), asked("colour", COLOURS, |s| &s.s)],
+        targets: 1,
+    };
+    let shown = Shown {
+        x: split.test.x.clone(),
+        labels: [(1, true), (0, false)]
+            .map(|(i, hidden)| {
+                let asked = &attributes.all[i];
+                values(&asked.name, hidden, &asked.classes, &asked.test)
+            })
+            .to_vec(),
+        words: "Fresh ones, which no encoder was fitted on.".to_owned(),
+    };
+    let inputs = Inputs::of_rows(schema, split.train.x.as_ref());
+    let (mut explorers, mut sections, mut summary) = (Vec::new(), Vec::new(), Vec::new());
+    for run in runs {
+        let title = format!("{} encoder", if run.name == "linear" { "Linear" } else { "Kernel" });
+        let full = run.model.retune(Goal::Lambda(0.0))?;
+        let (control, levels) = split.hear(&full, run.model.goal(), &attributes, global)?;
+        let heard = Heard {
+            who: format!("the {}", title.to_lowercase()),
+            attributes: attributes.clone(),
+            control: Some(control),
+            levels,
+            rivals: Vec::new(),
+            rows: format!("Probes learnt on {TRAIN} rows and were tested on {TEST} fresh ones."),
+        };
+        let subject = Subject {
+            name: title.clone(),
+            kept: "shape",
+            hidden: "colour",
+            model: &run.model,
+            heldout: Some(&run.folds),
+            points: &run.points,
+            own: true,
+            shown: Some(&shown),
+            inputs: Some(&inputs),
+            command: Typed::retune(&run.path),
+            heard: Some(&heard),
+        };
+        explorers.push(subject.explorer(global.quiet)?.explorer);
+        let Some(audited) = heard.audited(run.model.point().leakage) else { continue };
+        if summary.is_empty() {
+            let told = Told {
+                model: &run.model,
+                kept: "shape",
+                hidden: "colour",
+                heldout: true,
+                audit: Some(&audited),
+                advice: String::new(),
+                warnings: Vec::new(),
+            };
+            summary = told.summary();
+        }
+        sections.push(Section {
+            title: format!("The audit: {}", title.to_lowercase()),
+            ..audited.section()
+        });
+    }
+    let models: Vec<&Model> = runs.iter().map(|r| &r.model).collect();
+    Ok(Page {
+        title: "Keep the shape, hide the colour".to_owned(),
+        subtitle: format!("sarl demo · four Gaussians in three dimensions, {TRAIN} rows"),
+        summary,
+        explorers,
+        sections,
+        about: facts(&[folder.join("mixture.csv")], Some(schema), &models, options.seed),
+    })
 }
 
 /// Both fronts in one picture, and what a classifier gets from fresh rows.

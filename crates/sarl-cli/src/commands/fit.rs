@@ -3,46 +3,94 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use sarl::Model;
-use serde_json::json;
+use sarl::{HeldOut, Model};
+use serde_json::{Value, json};
 
+use super::front;
 use crate::args::{Fit, Global};
 use crate::failure::{Failure, Outcome};
 use crate::origin::Origin;
 use crate::output::Report;
+use crate::page::{Inputs, TableReport, Typed, along_the_front};
 use crate::{data, output, progress};
 
 /// Where a model keeps the schema of its table.
 pub const SCHEMA: &str = "schema";
 /// Where a model keeps its held-out losses.
 pub const HELDOUT: &str = "heldout";
+/// Points over λ in a report.
+pub const POINTS: usize = 101;
 
 pub fn run(options: &Fit, global: &Global) -> Outcome {
     let start = Instant::now();
     let goal = options.goal.goal()?;
     model_output(&options.output)?;
-    let fitted = data::fit(&options.data, &options.encoder, &[&options.output], global)?;
+    let outputs: Vec<&Path> =
+        [&options.output].into_iter().chain(&options.page.html).map(PathBuf::as_path).collect();
+    if options.page.html.as_ref() == Some(&options.output) {
+        return Err(Failure::usage("--html and -o are the same file"));
+    }
+    let fitted = data::fit(&options.data, &options.encoder, &outputs, global)?;
     let read = start.elapsed();
     let front = sarl::Front::new(&fitted.reduced, fitted.cap)?;
-    output::warn_about(&fitted, &front, global);
+    let mut warnings = output::warn_about(&fitted, &front, global);
     let mut model = Model::new(&fitted.map, &fitted.layout, &fitted.reduced, fitted.cap, goal)?;
-    let heldout = match output::heldout(&fitted, global)? {
-        Some(heldout) => Some(heldout.solve(goal, &front)?),
-        None => None,
-    };
+    let folds = output::heldout(&fitted, global)?;
+    let heldout = folds.as_ref().map(|folds| folds.solve(goal, &front)).transpose()?;
     model.extra.insert(SCHEMA.into(), fitted.schema.to_json()?);
     model.extra.insert(HELDOUT.into(), serde_json::to_string(&heldout)?);
     Origin::new(&options.encoder, fitted.files.iter().map(PathBuf::as_path))?.store(&mut model)?;
     progress::check()?;
     sarl_data::write_file(&options.output, &model.to_bytes()?)?;
-    output::warn_about_solution(&model, heldout.as_ref(), global)?;
+    warnings.extend(output::warn_about_solution(&model, heldout.as_ref(), global)?);
+    let levels = match &options.page.html {
+        Some(_) => report(options, &fitted, &model, folds.as_ref(), warnings, global)?,
+        None => None,
+    };
     let total = start.elapsed().as_secs_f64();
     let seconds = json!({
         "data": read.as_secs_f64(),
         "solve": total - read.as_secs_f64(),
         "total": total,
     });
-    Report { model: &model, heldout, seconds, path: &options.output }.print(global)
+    let html = levels.zip(options.page.html.as_deref());
+    Report { model: &model, heldout, seconds, path: &options.output, html }.print(global)
+}
+
+fn report(
+    options: &Fit,
+    fitted: &data::Fitted,
+    model: &Model,
+    heldout: Option<&HeldOut>,
+    warnings: Vec<String>,
+    global: &Global,
+) -> Outcome<Option<Value>> {
+    let points = front::rows(&model.front()?, heldout, POINTS)?;
+    let goal = model.goal();
+    let heard = match options.audit {
+        true => {
+            let (data, schema) = (&fitted.files, &fitted.schema);
+            Some(along_the_front(data, schema, &options.encoder, Some(goal), global)?)
+        }
+        false => None,
+    };
+    let report = TableReport {
+        command: "fit",
+        files: &fitted.files,
+        schema: &fitted.schema,
+        model,
+        heldout,
+        points: &points,
+        own: true,
+        retune: Typed::retune(&options.output),
+        inputs: Inputs::of_schema(&fitted.schema, fitted.spreads()?),
+        heard: heard.as_ref(),
+        audited: None,
+        advice: "No audit was run: `sarl audit` measures it, and so does --audit.".to_owned(),
+        warnings,
+        seed: options.encoder.seed,
+    };
+    report.write(&options.page, global)
 }
 
 /// A model is a file: it cannot go to stdout.

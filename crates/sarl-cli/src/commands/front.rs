@@ -3,39 +3,50 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use sarl::{HeldOutLosses, Point};
-use serde_json::json;
+use sarl::{Goal, HeldOut, HeldOutLosses, Model, Point};
+use serde_json::{Value, json};
 
 use crate::args::{Front, Global};
-use crate::failure::Outcome;
+use crate::failure::{Failure, Outcome};
+use crate::page::{Inputs, TableReport, Typed, along_the_front};
 use crate::{data, output, plot};
 
 /// Rows of the table that people see.
 const SHOWN: usize = 11;
 
 pub fn run(options: &Front, global: &Global) -> Outcome {
-    let outputs: Vec<&Path> = options.csv.iter().map(|p| p.as_path()).collect();
+    let outputs: Vec<&Path> =
+        options.csv.iter().chain(&options.page.html).map(|p| p.as_path()).collect();
+    if let [csv, html] = outputs[..]
+        && csv == html
+    {
+        return Err(Failure::usage("--csv and --html are the same file"));
+    }
     let fitted = data::fit(&options.data, &options.encoder, &outputs, global)?;
     let front = sarl::Front::new(&fitted.reduced, fitted.cap)?;
-    output::warn_about(&fitted, &front, global);
-    let count = options.points as usize;
-    let points = front.points(count)?;
-    let heldout = match output::heldout(&fitted, global)? {
-        Some(heldout) => heldout.points(count)?.into_iter().map(Some).collect(),
-        None => vec![None; count],
-    };
-    let rows: Vec<Row> = points.into_iter().zip(heldout).collect();
+    let warnings = output::warn_about(&fitted, &front, global);
+    let heldout = output::heldout(&fitted, global)?;
+    let rows = rows(&front, heldout.as_ref(), options.points as usize)?;
     let breakpoints = front.breakpoints()?;
     if let Some(path) = &options.csv {
         sarl_data::write_file(path, csv(&rows).as_bytes())?;
     }
+    let levels = match &options.page.html {
+        Some(_) => report(options, &fitted, heldout.as_ref(), &rows, warnings, global)?,
+        None => None,
+    };
     if global.json {
         let points: Vec<_> = rows.iter().map(|(p, h)| output::point_json(p, h.as_ref())).collect();
-        return output::print_json(&json!({
+        let mut value = json!({
             "bounds": output::bounds_json(&fitted.reduced, front.bounds()),
             "breakpoints": breakpoints,
             "points": points,
-        }));
+        });
+        if let (Some(levels), Some(path)) = (levels, &options.page.html) {
+            value["levels"] = levels;
+            value["html"] = json!(path);
+        }
+        return output::print_json(&value);
     }
     output::print(&output::bounds_table(&fitted.reduced, front.bounds()))?;
     output::print(&format!("\n{}", table(&rows, front.bounds())))?;
@@ -47,7 +58,53 @@ pub fn run(options: &Front, global: &Global) -> Outcome {
             output::print(&format!("{count} {lost} lost between lambda {first:.6} and {last:.6}"))?;
         }
     }
-    output::print(&format!("\n{}", drawing(&rows, front.bounds())))
+    output::print(&format!("\n{}", drawing(&rows, front.bounds())))?;
+    match &options.page.html {
+        Some(path) => output::print(&format!("\nreport written to {}", path.display())),
+        None => Ok(()),
+    }
+}
+
+/// The points over λ, training beside held-out.
+pub fn rows(front: &sarl::Front<'_>, heldout: Option<&HeldOut>, count: usize) -> Outcome<Vec<Row>> {
+    let held = match heldout {
+        Some(heldout) => heldout.points(count)?.into_iter().map(Some).collect(),
+        None => vec![None; count],
+    };
+    Ok(front.points(count)?.into_iter().zip(held).collect())
+}
+
+fn report(
+    options: &Front,
+    fitted: &data::Fitted,
+    heldout: Option<&HeldOut>,
+    rows: &[Row],
+    warnings: Vec<String>,
+    global: &Global,
+) -> Outcome<Option<Value>> {
+    let data::Fitted { map, layout, reduced, cap, schema, files, .. } = fitted;
+    let model = Model::new(map, layout, reduced, *cap, Goal::Lambda(0.0))?;
+    let heard = match options.audit {
+        true => Some(along_the_front(files, schema, &options.encoder, None, global)?),
+        false => None,
+    };
+    let report = TableReport {
+        command: "front",
+        files,
+        schema,
+        model: &model,
+        heldout,
+        points: rows,
+        own: false,
+        retune: Typed::fit(&[]),
+        inputs: Inputs::of_schema(schema, fitted.spreads()?),
+        heard: heard.as_ref(),
+        audited: None,
+        advice: "No audit was run: add --audit, or run `sarl audit` on a fitted model.".to_owned(),
+        warnings,
+        seed: options.encoder.seed,
+    };
+    report.write(&options.page, global)
 }
 
 type Row = (Point, Option<HeldOutLosses>);

@@ -25,7 +25,8 @@ pub fn run(options: &Retune, global: &Global) -> Outcome {
     sarl_data::write_file(&options.output, &model.to_bytes()?)?;
     output::warn_about_solution(&model, None, global)?;
     let seconds = json!({ "total": start.elapsed().as_secs_f64() });
-    Report { model: &model, heldout: None, seconds, path: &options.output }.print(global)
+    Report { model: &model, heldout: None, seconds, path: &options.output, html: None }
+        .print(global)
 }
 
 /// Reads a model file.

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use super::sample::{Sample, absent, arrays, find};
 use super::showing::{Entrant, Showing, at_no_more_cell, balance, panel, rivals, seconds};
+use super::study::Study;
 use super::trial::{Mean, Split, Told, accuracy, everyone};
 use super::{Effort, Experiment, Table, bounds_panel};
 use crate::args::{EncoderOptions, KernelName, RivalEffort};
@@ -71,8 +72,13 @@ pub fn run(effort: &Effort<'_>) -> Outcome<Experiment> {
     if !theirs.is_empty() {
         words.push(balance(theirs.iter(), &ours, PROBE));
     }
+    let studies = encoders.iter().map(|e| {
+        let fitted = (e.model.retune(Goal::Leakage(full / 2.0))?, None);
+        Ok(Study::new(e.name, ("coarse class", "fine class"), fitted, &split, None))
+    });
     Ok(Experiment {
         protocol: PROTOCOL,
+        studies: studies.collect::<Outcome<_>>()?,
         tables: vec![table(&encoders, &fronts, &theirs, &raw), audits],
         figures: vec![
             trade_off(&encoders, &fronts, &theirs),

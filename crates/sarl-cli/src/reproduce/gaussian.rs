@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use super::mixture_rivals::Rivals;
 use super::sample::{Sample, arrays, codes, find, mixture};
 use super::showing::panel;
+use super::study::Study;
 use super::trial::{Mean, Split, accuracy, everyone};
 use super::{Effort, Experiment, Table};
 use crate::args::{EncoderOptions, KernelName, NumberOrAuto};
@@ -55,12 +56,14 @@ pub fn run(effort: &Effort<'_>) -> Outcome<Experiment> {
         (None, None) => return Err(crate::failure::Failure::usage("--seeds: at least one")),
     };
     let mut fronts = Vec::new();
-    let mut models = Vec::new();
+    let (mut models, mut studies) = (Vec::new(), Vec::new());
     for (name, options) in kinds() {
         let _step = effort.step(&format!("gaussian: the front of {name}"))?;
         let drawn: Vec<Vec<Place>> =
             splits.iter().map(|s| front(s, &options)).collect::<Outcome<_>>()?;
-        let model = shown.fit(&options, Goal::Lambda(0.5))?;
+        let (model, folds) = shown.fit_folds(&options, Goal::Lambda(0.5))?;
+        let fitted = (model.clone(), folds);
+        studies.push(Study::new(name, ("shape", "colour"), fitted, shown, None));
         let shown_front = front(shown, &options)?;
         fronts.push(Front { name, drawn, shown: shown_front });
         models.push(model);
@@ -86,6 +89,7 @@ pub fn run(effort: &Effort<'_>) -> Outcome<Experiment> {
         }),
         tables: [last, table].into_iter().chain(ring.table()).collect(),
         words,
+        studies,
     })
 }
 

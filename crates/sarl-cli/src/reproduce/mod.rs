@@ -6,6 +6,7 @@ mod gaussian;
 mod mixture_rivals;
 pub mod sample;
 mod showing;
+mod study;
 pub mod trial;
 mod uci;
 mod yaleb;
@@ -15,11 +16,15 @@ use std::time::Instant;
 
 use sarl_report::{Axis, Bars, Colour, Dash, Figure, Line, Panel, Rule, Spread, Style};
 use serde_json::{Value, json};
+use study::Study;
 use trial::Mean;
 
 use crate::args::{ExperimentName, Global, Reproduce, RivalEffort};
 use crate::failure::{Exit, Failure, Outcome};
-use crate::{output, progress};
+use crate::{output, page, progress};
+
+/// The report of an experiment.
+const REPORT: &str = "report.html";
 
 /// What an experiment found.
 pub struct Experiment {
@@ -29,6 +34,8 @@ pub struct Experiment {
     pub figures: Vec<Figure>,
     /// What to read out of it.
     pub words: Vec<String>,
+    /// Its encoders, for the report.
+    pub studies: Vec<Study>,
     /// Everything else, for `results.json`.
     pub results: Value,
 }
@@ -166,10 +173,12 @@ impl Experiment {
             "rivals": effort.rivals,
             "tables": tables.collect::<Vec<_>>(),
             "figures": figures,
+            "html": REPORT,
             "words": self.words,
             "results": self.results,
             "seconds": seconds,
         });
+        page::write(&study::page(self, name, folder, effort)?, &folder.join(REPORT))?;
         let text = serde_json::to_string_pretty(&results)?;
         sarl_data::write_file(&folder.join("results.json"), text.as_bytes())?;
         Ok(results)
@@ -188,7 +197,7 @@ impl Experiment {
         for words in &self.words {
             text += &format!("\n{}\n", wrapped(words));
         }
-        let mut files = vec!["results.json".to_owned()];
+        let mut files = vec![REPORT.to_owned(), "results.json".to_owned()];
         files.extend(self.tables.iter().map(|t| format!("{}.csv", t.name)));
         files.extend(self.figures.iter().map(|f| format!("{}.svg, .png, .csv", f.name)));
         text + &format!("\nwritten to {}: {}\n", folder.display(), files.join("; "))

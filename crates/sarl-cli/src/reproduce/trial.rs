@@ -2,15 +2,16 @@
 
 use std::sync::LazyLock;
 
-use sarl::{Goal, Model, Role};
+use sarl::{Goal, HeldOut, Model, Role};
 use sarl_eval::probes::{Logistic, Network};
-use sarl_eval::{Attribute, Finding, Labelled, Probe, Score, probes};
+use sarl_eval::{Attribute, Attributes, Finding, Labelled, Probe, Score, Side, probes};
 
 use super::sample::{Sample, codes};
 use super::showing::Showing;
-use crate::args::EncoderOptions;
+use crate::args::{EncoderOptions, Global};
 use crate::failure::{Exit, Failure, Outcome};
-use crate::memory::{Prepared, fit, standardise};
+use crate::memory::{Prepared, fit, fit_folds, standardise};
+use crate::page::hear;
 use crate::progress;
 pub use crate::ring::Encoded;
 use crate::ring::{Bout, Ending, Probing, Ring};
@@ -32,6 +33,28 @@ impl Split {
     /// An encoder fitted on the rows to learn from.
     pub fn fit(&self, options: &EncoderOptions, goal: Goal) -> Outcome<Model> {
         fit(self.train.x.as_ref(), &self.labels(), options, goal)
+    }
+
+    /// The same with its folds.
+    pub fn fit_folds(
+        &self,
+        options: &EncoderOptions,
+        goal: Goal,
+    ) -> Outcome<(Model, Option<HeldOut>)> {
+        fit_folds(self.train.x.as_ref(), &self.labels(), options, goal)
+    }
+
+    /// Audits along the front of a model of full utility, and at a goal.
+    pub fn hear(
+        &self,
+        model: &Model,
+        goal: Goal,
+        attributes: &Attributes,
+        global: &Global,
+    ) -> Outcome<(Side, Vec<(f64, Side)>)> {
+        let (asked, who) = (attributes.asked(), probes::all());
+        let ring = self.ring(&asked, Probing::both(&who));
+        hear(&ring, model, Some(goal), attributes, &[0], global)
     }
 
     /// The rows to learn from, ready for every ridge.

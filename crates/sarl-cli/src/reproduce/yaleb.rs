@@ -10,6 +10,7 @@ use serde_json::json;
 
 use super::sample::{Sample, absent, arrays, codes, find};
 use super::showing::{Entrant, Showing, at_no_more_cell, balance, rivals};
+use super::study::Study;
 use super::trial::{Split, Told, balanced, everyone};
 use super::{Bar, Effort, Experiment, Table, bars, verdict};
 use crate::args::{Approximation, EncoderOptions, KernelName, NumberOrAuto};
@@ -50,7 +51,7 @@ pub fn run(effort: &Effort<'_>) -> Outcome<Experiment> {
     let mut rows = vec![raw(&train, &test, effort)?];
     let mut results = Vec::new();
     let mut figures = [Vec::new(), Vec::new()];
-    let mut ours = Vec::new();
+    let (mut ours, mut studies) = (Vec::new(), Vec::new());
     for (name, kernel, exchanged, light, target, adversary) in PAPER {
         let _step = effort.step(&format!("yaleb: {name}, {} kept", kept(light)))?;
         let (a, b) = if exchanged { (&test, &train) } else { (&train, &test) };
@@ -63,6 +64,16 @@ pub fn run(effort: &Effort<'_>) -> Outcome<Experiment> {
         let full = format!("{name}, {} kept", kept(light));
         let showing =
             split.show(full, &split.encode(&model)?, everyone(), &effort.seeds, Some(seconds))?;
+        if !exchanged {
+            let names = (kept(light), kept(!light));
+            studies.push(Study::new(
+                showing.name.clone(),
+                names,
+                (model.clone(), None),
+                &split,
+                None,
+            ));
+        }
         let mut row = cells(&showing);
         let beyond = 100.0 * showing.adversary(PROBE).mean;
         row.extend([String::new(), format!("{target:.0} / {adversary:.0}")]);
@@ -151,6 +162,7 @@ pub fn run(effort: &Effort<'_>) -> Outcome<Experiment> {
             },
         ],
         words,
+        studies,
         results: json!({ "methods": results }),
     })
 }

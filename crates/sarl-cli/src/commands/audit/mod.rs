@@ -28,7 +28,7 @@ pub fn run(options: &Audit, global: &Global) -> Outcome {
     let model = load(&options.model)?;
     let schema = schema_of(&model, &options.model)?;
     let files = Files::open(&options.data, &options.probing)?;
-    if let Some(output) = &options.predictions {
+    for output in options.predictions.iter().chain(&options.page.html) {
         check_output(output, files.paths().chain([options.model.as_path()]))?;
     }
     let origin = Origin::load(&model)?;
@@ -56,6 +56,7 @@ pub fn run(options: &Audit, global: &Global) -> Outcome {
     if let Some(path) = &options.predictions {
         sarl_data::write_file(path, &report.predictions()?)?;
     }
+    report.page(options, &schema, &files, global)?;
     let seconds = start.elapsed().as_secs_f64();
     if global.json {
         return output::print_json(&report.json(options, seconds));

@@ -1,17 +1,22 @@
 //! What the audit says, for people and as JSON.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use sarl::Model;
-use sarl_eval::{Attributes, Baseline, Fairness, Finding, Labels, Score, Side, Told, Trial};
+use sarl_data::Schema;
+use sarl_eval::{Attributes, Labels, Side, Told};
 use serde_json::{Value, json};
 
 use super::Split;
-use crate::args::Audit;
+use crate::args::{Audit, Global};
+use crate::commands::fit::POINTS;
+use crate::commands::front;
 use crate::failure::{Exit, Failure, Outcome};
+use crate::inquiry::Files;
 use crate::memory::Rows;
 use crate::origin::Origin;
-use crate::output;
+use crate::page::{Audited, Inputs, TableReport, Typed};
+use crate::{findings, output};
 
 /// Everything that was found out.
 pub struct Report {
@@ -66,22 +71,16 @@ impl Report {
 
     pub fn text(&self, options: &Audit, seconds: f64) -> String {
         let mut text = self.rows(options);
-        for (i, asked) in self.attributes.all.iter().enumerate() {
-            let of = |side: &'_ Side| -> Finding {
-                match i.checked_sub(self.attributes.targets) {
-                    None => side.targets[i].clone(),
-                    Some(i) => side.sensitives[i].clone(),
-                }
-            };
-            let role = if i < self.attributes.targets { "to keep" } else { "to hide" };
-            text += &format!(
-                "\n── {} ({role}) ──\n{}\n",
-                asked.name,
-                table(&of(&self.z), self.control.as_ref().map(of).as_ref())
-            );
+        for (hidden, z, raw) in findings::each(&self.z, self.control.as_ref()) {
+            text += &findings::probes(hidden, z, raw).text();
         }
-        text += &self.fairness();
+        for listed in findings::fairness(&self.z, self.control.as_ref(), &self.attributes) {
+            text += &listed.text();
+        }
         text += &self.words();
+        if let Some(path) = &options.page.html {
+            text += &format!("\nreport written to {}", path.display());
+        }
         text += &format!("\n{seconds:.1} s");
         text
     }
@@ -105,83 +104,55 @@ impl Report {
         text
     }
 
-    fn fairness(&self) -> String {
-        let Some(target) = self.z.targets.first() else { return String::new() };
-        let mut text = String::new();
-        for (i, fair) in &self.z.fairness {
-            let hidden = &self.attributes.all[self.attributes.targets + i];
-            let raw = self.control.as_ref().and_then(|c| c.fairness.iter().find(|f| f.0 == *i));
-            let row = |name: &str, of: fn(&Fairness) -> f64| {
-                let mut row = vec![name.to_owned()];
-                row.extend(raw.map(|r| format!("{:.3}", of(&r.1))));
-                row.push(format!("{:.3}", of(fair)));
-                row
-            };
-            let mut rows = vec![
-                row("demographic parity difference", |f| f.demographic_parity),
-                row("equalized odds difference", |f| f.equalized_odds),
-                row("equal opportunity difference", |f| f.equal_opportunity),
-            ];
-            for (g, group) in fair.groups.iter().enumerate() {
-                let name = hidden.classes.get(group.group as usize).map_or("?", String::as_str);
-                let mut row =
-                    vec![format!("accuracy, {} = {name} ({} rows)", hidden.name, group.rows)];
-                let raw = raw.and_then(|r| r.1.groups.get(g));
-                row.extend(raw.map(|r| output::percent(r.accuracy)));
-                row.push(output::percent(group.accuracy));
-                rows.push(row);
-            }
-            let mut header = vec![""];
-            header.extend(raw.map(|_| "raw features"));
-            header.push("z");
-            text += &format!(
-                "\n── Fairness of the best predictor of {} ({}) between groups of {} ──\n{}\n",
-                target.attribute,
-                target.best.probe,
-                hidden.name,
-                output::table(&header, rows, |i| i > 0)
-            );
-        }
-        text
-    }
-
     /// What is and what is not promised.
     fn words(&self) -> String {
-        let Some((_, worst)) = self.z.worst() else { return String::new() };
-        let [low, high] = worst.best.ci;
-        let value = worst.best.score.value();
-        let found = match worst.baseline {
-            Baseline::Class { majority, guess, .. } => {
-                let blind = guess.max(majority);
-                let points = 100.0 * (value - blind);
-                let beyond = match low > blind {
-                    true => format!("{points:.1} points more than"),
-                    false => "no more, within its interval, than".to_owned(),
-                };
-                format!(
-                    "{} tells {} in {} of the rows (95 %: {} to {}), {beyond} the majority guess of {}",
-                    worst.best.probe,
-                    worst.attribute,
-                    output::percent(value),
-                    output::percent(low),
-                    output::percent(high),
-                    output::percent(blind),
-                )
-            }
-            Baseline::Number { .. } => format!(
-                "{} explains {} of the variance of {} (95 %: {} to {})",
-                worst.best.probe,
-                output::percent(value),
-                worst.attribute,
-                output::percent(low),
-                output::percent(high),
-            ),
-        };
+        let Some(found) = findings::worst(&self.z) else { return String::new() };
         format!(
             "\nWorst case: {found}.\nThe certificate of the encoder is about linear adversaries: they explain {} of the sensitive \
              variance in the rows that it was fitted on. What others find is measured here, not bounded.\n",
             output::percent(self.model.point().leakage)
         )
+    }
+
+    /// The report, if one was asked for.
+    pub fn page(
+        &self,
+        options: &Audit,
+        schema: &Schema,
+        files: &Files,
+        global: &Global,
+    ) -> Outcome {
+        if options.page.html.is_none() {
+            return Ok(());
+        }
+        let points = front::rows(&self.model.front()?, None, POINTS)?;
+        let rows = self.rows(options);
+        let audited = Audited {
+            attributes: &self.attributes,
+            control: self.control.as_ref(),
+            z: &self.z,
+            what: format!("z of {}", options.model.display()),
+            rows: rows.trim_end(),
+        };
+        let paths: Vec<PathBuf> = files.data.paths().map(Path::to_owned).collect();
+        let report = TableReport {
+            command: "audit",
+            files: &paths,
+            schema,
+            model: &self.model,
+            heldout: None,
+            points: &points,
+            own: true,
+            retune: Typed::retune(&options.model),
+            inputs: Inputs::of_rows(schema, self.split.sides.train.x.as_ref()),
+            heard: None,
+            audited: Some(audited),
+            advice: String::new(),
+            warnings: Vec::new(),
+            seed: options.seed,
+        };
+        report.write(&options.page, global)?;
+        Ok(())
     }
 
     /// The test rows with their labels and what the best target probe told.
@@ -212,53 +183,5 @@ impl Report {
             csv.write_record(&line).map_err(failed)?;
         }
         csv.into_inner().map_err(|e| Failure::new(Exit::Machine, e.to_string()))
-    }
-}
-
-/// Every probe before and after.
-fn table(z: &Finding, raw: Option<&Finding>) -> String {
-    let star = |probe: &str| if probe == z.best.probe { " *" } else { "" };
-    let row = |trial: &Trial| {
-        let mut row = vec![format!("{}{}", trial.probe, star(trial.probe))];
-        if let Some(raw) = raw {
-            row.push(raw.trial(trial.probe).map_or("–".to_owned(), |t| spread(&t.score)));
-        }
-        row.push(spread(&trial.score));
-        row.push(format!("{} to {}", output::percent(trial.ci[0]), output::percent(trial.ci[1])));
-        if let Score::Class { balanced_accuracy, auc, .. } = trial.score {
-            row.push(output::percent(balanced_accuracy));
-            row.push(auc.map_or("–".to_owned(), |a| format!("{a:.3}")));
-        }
-        row
-    };
-    let mut rows: Vec<Vec<String>> = z.probes.iter().map(row).collect();
-    let mut header = vec!["probe"];
-    match z.baseline {
-        Baseline::Class { majority, guess, chance, .. } => {
-            header.extend(raw.map(|_| "raw features"));
-            header.extend(["z", "95 % interval", "balanced", "AUC"]);
-            let mut guesses = vec![("majority of the test rows", majority)];
-            if (guess - majority).abs() > 1e-12 {
-                guesses.push(("majority of the training rows", guess));
-            }
-            for (name, share) in guesses {
-                let mut row = vec![name.to_owned()];
-                row.extend(raw.map(|_| output::percent(share)));
-                row.extend([output::percent(share), String::new(), output::percent(chance)]);
-                rows.push(row);
-            }
-        }
-        Baseline::Number { .. } => {
-            header.extend(raw.map(|_| "raw features, R²"));
-            header.extend(["z, R²", "95 % interval"]);
-        }
-    }
-    output::table(&header, rows, |i| i > 0)
-}
-
-fn spread(score: &Score) -> String {
-    match score.spread() {
-        0.0 => output::percent(score.value()),
-        sd => format!("{:.2} ± {:.2} %", 100.0 * score.value(), 100.0 * sd),
     }
 }

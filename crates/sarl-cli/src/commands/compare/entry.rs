@@ -1,7 +1,7 @@
 //! One encoder in the comparison, and what was found of it.
 
 use sarl_eval::audit::mean_and_spread;
-use sarl_eval::{Attributes, Finding, Labels, Trial, blind};
+use sarl_eval::{Attributes, Finding, Labels, Side, Trial, blind};
 use sarl_rivals::Rival;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -218,6 +218,8 @@ pub struct Entry {
     pub diverged: usize,
     /// Seconds from the fit to this setting, where one fit serves them all.
     pub retune: Option<f64>,
+    /// Everything that was found, for the report.
+    pub side: Option<Side>,
 }
 
 impl Entry {
@@ -229,7 +231,8 @@ impl Entry {
         guesses: &Guesses,
     ) -> Self {
         let found = Found::new(scored, guesses);
-        Entry { method, setting, found, runs: scored.len() + diverged, diverged, retune: None }
+        let (runs, retune, side) = (scored.len() + diverged, None, None);
+        Entry { method, setting, found, runs, diverged, retune, side }
     }
 
     /// Its name with its setting.

@@ -4,6 +4,7 @@ mod entry;
 mod figure;
 mod files;
 mod ours;
+mod page;
 mod report;
 mod rivals;
 mod words;
@@ -11,13 +12,14 @@ mod words;
 use std::time::Instant;
 
 use sarl_data::Schema;
+use sarl_eval::Side;
 use serde_json::json;
 
 use self::entry::{Entry, Guesses, Method, Setting};
 use self::report::Report;
 use self::rivals::Wanted;
 use crate::args::{Compare, Global};
-use crate::data::{check_exact, learn, request, shared};
+use crate::data::{check_exact, check_output, learn, request, shared};
 use crate::failure::{Failure, Outcome};
 use crate::inquiry::{self, Files};
 use crate::memory::{scaled_columns, standardise};
@@ -33,6 +35,9 @@ pub fn run(options: &Compare, global: &Global) -> Outcome {
     let encoders = ours::encoders(&options.encoder)?;
     let files = Files::open(&options.data.data, &options.probing)?;
     files::check(&options.output, || files.paths())?;
+    if let Some(html) = &options.page.html {
+        check_output(html, files.paths())?;
+    }
     let request = request(&options.data, &files.data)?;
     let schema = learn(&files.data, &request, global, Schema::learn)?;
     output::warn_about_shared(&shared(&request, &schema), global);
@@ -59,12 +64,15 @@ pub fn run(options: &Compare, global: &Global) -> Outcome {
     };
     let raw = control(&ring, &seeds, global)?;
     let guesses = Guesses::new(&raw.found, &attributes);
-    let mut entries = vec![Entry::new(Method::Raw, Setting::None, &[raw], 0, &guesses)];
-    let mut kinds = Vec::new();
+    let mut entry = Entry::new(Method::Raw, Setting::None, std::slice::from_ref(&raw), 0, &guesses);
+    entry.side = Some(Side::new(raw.found, &attributes));
+    let mut entries = vec![entry];
+    let mut ours = Vec::new();
     for (kind, encoder) in &encoders {
         let fitted = ours::Fitted::new(*kind, encoder, &sides.train, global)?;
-        entries.extend(fitted.entries(&ring, &options.leakages, &seeds, &guesses, global)?);
-        kinds.push(fitted.words());
+        let leakages = &options.leakages;
+        entries.extend(fitted.entries(&ring, leakages, &seeds, &guesses, &attributes, global)?);
+        ours.push(fitted);
     }
     entries.extend(rivals::entries(&ring, &rivals, &options.hiding, &seeds, &guesses, global)?);
     progress::check()?;
@@ -78,11 +86,15 @@ pub fn run(options: &Compare, global: &Global) -> Outcome {
         guesses,
         entries,
         left_out,
-        kinds,
+        kinds: ours.iter().map(ours::Fitted::words).collect(),
         seconds,
     };
     let json = report.json();
     files::write(&options.output, &report, &json)?;
+    if let Some(path) = &options.page.html {
+        let page = page::page(&report, &ours, &schema, global)?;
+        crate::page::write(&page, path)?;
+    }
     if global.json {
         return output::print_json(&json);
     }

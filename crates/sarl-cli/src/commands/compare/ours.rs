@@ -2,7 +2,8 @@
 
 use std::time::Instant;
 
-use sarl::{Goal, Model};
+use sarl::{Goal, HeldOut, Model};
+use sarl_eval::{Attributes, Side};
 
 use super::entry::{Entry, Guesses, Method, Setting};
 use crate::args::{Approximation, EncoderOptions, Global, KernelName, NumberOrAuto};
@@ -10,12 +11,7 @@ use crate::data::check_options;
 use crate::failure::{Failure, Outcome};
 use crate::memory::Rows;
 use crate::progress::{self, Spinner};
-use crate::ring::{Encoded, Ring};
-
-/// The leakages to ask for, as shares of that of full utility.
-const SHARES: [f64; 7] = [0.0, 0.05, 0.15, 0.3, 0.5, 0.75, 1.0];
-/// Leakages nearer to each other than this are one.
-const SAME: f64 = 1e-9;
+use crate::ring::{self, Encoded, Ring};
 
 /// A linear encoder and one with a kernel, and how each is fitted.
 pub fn encoders(given: &EncoderOptions) -> Outcome<[(Method, EncoderOptions); 2]> {
@@ -42,8 +38,9 @@ pub fn encoders(given: &EncoderOptions) -> Outcome<[(Method, EncoderOptions); 2]
 
 /// An encoder of full utility, from which every other trade-off is reached.
 pub struct Fitted {
-    method: Method,
-    model: Model,
+    pub method: Method,
+    pub model: Model,
+    pub folds: Option<HeldOut>,
     seconds: f64,
 }
 
@@ -57,8 +54,8 @@ impl Fitted {
         progress::check()?;
         let _spinner = Spinner::shown(format!("{}: fitting", method.title()), global.quiet);
         let start = Instant::now();
-        let model = rows.fit(options, Goal::Lambda(0.0))?;
-        Ok(Fitted { method, model, seconds: start.elapsed().as_secs_f64() })
+        let (model, folds) = rows.fit_folds(options, Goal::Lambda(0.0))?;
+        Ok(Fitted { method, model, folds, seconds: start.elapsed().as_secs_f64() })
     }
 
     /// What it is, in a line.
@@ -70,18 +67,6 @@ impl Fitted {
         format!("{}: {}, {ridge}", self.method.title(), self.model.map_name())
     }
 
-    /// The leakages to ask for; more than full utility needs cannot be asked.
-    fn leakages(&self, given: &[f64]) -> Vec<f64> {
-        let most = self.model.point().leakage;
-        let mut all: Vec<f64> = match given.is_empty() {
-            true => SHARES.iter().map(|share| share * most).collect(),
-            false => given.iter().map(|leakage| leakage.min(most)).collect(),
-        };
-        all.sort_by(f64::total_cmp);
-        all.dedup_by(|next, last| *next - *last < SAME);
-        all
-    }
-
     /// One for each leakage.
     pub fn entries(
         &self,
@@ -89,6 +74,7 @@ impl Fitted {
         leakages: &[f64],
         seeds: &[u64],
         guesses: &Guesses,
+        attributes: &Attributes,
         global: &Global,
     ) -> Outcome<Vec<Entry>> {
         let entry = |leakage: f64| {
@@ -106,9 +92,10 @@ impl Fitted {
                 Encoded { train: encoder.encode(ring.train)?, test: encoder.encode(ring.test)? };
             let threads = rayon::current_num_threads();
             let scored = ring.score(&z, self.seconds, seeds, threads, &progress::interrupted)?;
-            let entry = Entry::new(self.method, setting, &[scored], 0, guesses);
-            Ok(Entry { retune: Some(retune), ..entry })
+            let entry = Entry::new(self.method, setting, std::slice::from_ref(&scored), 0, guesses);
+            let side = Some(Side::new(scored.found, attributes));
+            Ok(Entry { retune: Some(retune), side, ..entry })
         };
-        self.leakages(leakages).into_iter().map(entry).collect()
+        ring::leakages(&self.model, leakages).into_iter().map(entry).collect()
     }
 }

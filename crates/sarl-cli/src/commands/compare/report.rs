@@ -153,10 +153,20 @@ impl Report<'_> {
         }
         let total = self.seconds["total"].as_f64().unwrap_or(0.0);
         let written = files::names().join(", ");
+        if let Some(path) = &options.page.html {
+            text += &format!("\nreport written to {}", path.display());
+        }
         text + &format!("\nwritten to {}: {written}; {total:.1} s", options.output.display())
     }
 
     fn table(&self) -> String {
+        let (header, rows) = self.listed();
+        let header: Vec<&str> = header.iter().map(String::as_str).collect();
+        output::table(&header, rows, |i| i > 1)
+    }
+
+    /// The table: the names of its columns and its rows.
+    pub fn listed(&self) -> (Vec<String>, Vec<Vec<String>>) {
         let target = self.target().map(|name| format!("{name}, {} %", self.target_score()));
         let several = self.guesses.sensitives.len() > 1;
         let worst = match (&self.guesses.sensitives[..], self.score_of(self.attributes.targets)) {
@@ -205,7 +215,7 @@ impl Report<'_> {
         guess.push(hidden.collect::<Vec<_>>().join(", "));
         guess.resize(header.len(), String::new());
         rows.push(guess);
-        output::table(&header, rows, |i| i > 1)
+        (header.into_iter().map(str::to_owned).collect(), rows)
     }
 
     fn ours_at_no_more(&self, entry: &Entry) -> String {

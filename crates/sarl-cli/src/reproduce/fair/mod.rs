@@ -5,10 +5,11 @@ mod weights;
 
 use std::time::Instant;
 
-use sarl::{Goal, Model};
+use sarl::{Goal, HeldOut, Model};
 use serde_json::json;
 
 use super::showing::{Entrant, Showing, rivals};
+use super::study::Study;
 use super::trial::{Split, everyone};
 use super::{Effort, Experiment, uci};
 use crate::args::{EncoderOptions, KernelName, NumberOrAuto};
@@ -130,16 +131,17 @@ fn rows(effort: &Effort<'_>, published: &Published) -> Vec<Row> {
     rows
 }
 
-/// Fits, encodes and asks every probe, for every row; gives the linear encoder of the chosen λ.
+/// Fits, encodes and asks every probe, for every row; gives the encoders of the chosen λ, the linear
+/// one first.
 fn run(
     rows: &mut [Row],
     split: &Split,
     seeds: &[u64],
     effort: &Effort<'_>,
     what: &str,
-) -> Outcome<Option<Model>> {
+) -> Outcome<Vec<(String, Fit)>> {
     let mut models = Models::default();
-    let mut linear = None;
+    let mut chosen = Vec::new();
     let mut shown =
         rivals(split, &entrants(effort), seeds, everyone(), effort.global.quiet)?.into_iter();
     for row in rows {
@@ -152,34 +154,38 @@ fn run(
             Kind::Ours { kernel, lambda } => {
                 let _step = effort.step(&format!("{what}, {}", row.showing.name))?;
                 let start = Instant::now();
-                let model = models.get(split, kernel, Goal::Lambda(lambda))?;
+                let (model, folds) = models.get(split, kernel, Goal::Lambda(lambda))?;
                 let seconds = start.elapsed().as_secs_f64();
                 let more =
                     split.show("", &split.encode(&model)?, everyone(), seeds, Some(seconds))?;
-                if row.is_chosen() && !kernel {
-                    linear = Some(model);
+                if row.is_chosen() {
+                    chosen.push((row.showing.name.clone(), (model, folds)));
                 }
                 more
             }
         };
         row.showing.absorb(more);
     }
-    Ok(linear)
+    Ok(chosen)
 }
 
 pub fn adult(effort: &Effort<'_>) -> Outcome<Experiment> {
     let (mut tables, mut figures) = (Vec::new(), Vec::new());
     let (mut words, mut results) = (report::common_words(), Vec::new());
-    let mut looked_at = Vec::new();
+    let (mut looked_at, mut studies) = (Vec::new(), Vec::new());
     for form in uci::adult()? {
         let (train, test, columns) = form.data;
         let split = Split::new(train, test, columns.numbers);
         let mut rows = rows(effort, &ADULT_TABLE);
         let what = format!("adult, {}", form.name);
-        let linear = run(&mut rows, &split, &effort.seeds, effort, &what)?;
-        if let Some(model) = linear.filter(|_| looked_at.is_empty()) {
-            looked_at = weights::per_feature(&model, &columns);
+        let chosen = run(&mut rows, &split, &effort.seeds, effort, &what)?;
+        if let Some((_, (model, _))) = chosen.first().filter(|_| looked_at.is_empty()) {
+            looked_at = weights::per_feature(model, &columns);
         }
+        studies.extend(chosen.into_iter().map(|(name, fit)| {
+            let name = format!("{name}, {}", form.name);
+            Study::new(name, ("income", "gender"), fit, &split, Some(&columns))
+        }));
         let title = format!("Adult, {}: income kept, gender hidden", form.name);
         tables.push(report::table(form.names.table, &format!("Table 1, {title}"), &rows));
         figures.extend(report::figures(form.names.suffix, &title, &rows));
@@ -193,19 +199,25 @@ pub fn adult(effort: &Effort<'_>) -> Outcome<Experiment> {
         ));
     }
     figures.push(weights::figure(&looked_at));
-    Ok(Experiment { protocol: ADULT, figures, results: json!({ "forms": results }), tables, words })
+    let results = json!({ "forms": results });
+    Ok(Experiment { protocol: ADULT, figures, results, tables, words, studies })
 }
 
 pub fn german(effort: &Effort<'_>) -> Outcome<Experiment> {
     let form = uci::german()?;
     let (sample, numbers) = form.data;
     let mut rows = rows(effort, &GERMAN_TABLE);
+    let mut studies = Vec::new();
     for shuffle in 0..effort.shuffles {
         let seed = effort.seeds.first().copied().unwrap_or(0).wrapping_add(shuffle);
         let (train, test) = sample.shuffled(sample.rows() * 7 / 10, seed);
         let split = Split::new(train, test, numbers);
         let what = format!("german: shuffle {} of {}", shuffle + 1, effort.shuffles);
-        run(&mut rows, &split, &[seed], effort, &what)?;
+        let chosen = run(&mut rows, &split, &[seed], effort, &what)?;
+        if shuffle == 0 {
+            let study = |(name, fit)| Study::new(name, ("credit", "age"), fit, &split, None);
+            studies.extend(chosen.into_iter().map(study));
+        }
     }
     let mut words = report::common_words();
     words.insert(0, format!("The data: {}.", form.name));
@@ -216,6 +228,7 @@ pub fn german(effort: &Effort<'_>) -> Outcome<Experiment> {
         figures: report::figures(form.names.suffix, title, &rows),
         tables: vec![report::table(form.names.table, &format!("Table 1, {title}"), &rows)],
         words,
+        studies,
         results: json!({ "data": form.name, "methods": report::results(&rows) }),
     })
 }
@@ -223,15 +236,18 @@ pub fn german(effort: &Effort<'_>) -> Outcome<Experiment> {
 /// A fit serves every λ.
 #[derive(Default)]
 struct Models {
-    linear: Option<Model>,
-    kernel: Option<Model>,
+    linear: Option<Fit>,
+    kernel: Option<Fit>,
 }
 
+/// A fit with its folds.
+type Fit = (Model, Option<HeldOut>);
+
 impl Models {
-    fn get(&mut self, split: &Split, kernel: bool, goal: Goal) -> Outcome<Model> {
+    fn get(&mut self, split: &Split, kernel: bool, goal: Goal) -> Outcome<Fit> {
         let place = if kernel { &mut self.kernel } else { &mut self.linear };
-        if let Some(model) = place {
-            return Ok(model.retune(goal)?);
+        if let Some((model, folds)) = place {
+            return Ok((model.retune(goal)?, folds.clone()));
         }
         let options = match kernel {
             false => EncoderOptions::default(),
@@ -241,6 +257,6 @@ impl Models {
                 ..Default::default()
             },
         };
-        Ok(place.insert(split.fit(&options, goal)?).clone())
+        Ok(place.insert(split.fit_folds(&options, goal)?).clone())
     }
 }

@@ -1,0 +1,22 @@
+//! The options of reports.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+/// The report.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Report")]
+pub struct PageOptions {
+    /// Write a report to this HTML file: one file that opens in any browser, without a network
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+    /// Rows that the report shows encoded, with their labels, drawn at random; 0 for none
+    #[arg(long, default_value_t = PageOptions::ROWS, value_name = "N", requires = "html", value_parser = clap::value_parser!(u32).range(0..=5000))]
+    pub html_rows: u32,
+}
+
+impl PageOptions {
+    /// Rows that are shown where nothing is said.
+    pub const ROWS: u32 = 1000;
+}

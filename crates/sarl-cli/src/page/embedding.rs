@@ -1,0 +1,198 @@
+//! Rows as the encoder sees them, and what it looks at.
+
+use faer::linalg::solvers::{Llt, Solve};
+use faer::{Mat, MatRef, Side};
+use sarl::{Encoder, Model};
+use sarl_eval::Labels;
+use sarl_report::page::{Column, Embedding, Values, Weights, floats, shorts};
+
+use super::inputs::{Inputs, standardised};
+use super::level::Level;
+use crate::failure::Outcome;
+
+/// Directions that are shown.
+pub const DIRECTIONS: usize = 2;
+/// Columns that are listed at most.
+const MOST_COLUMNS: usize = 500;
+/// What is added to the variances of the inputs where a kernel encoder is drawn near by a linear
+/// one: one-hot columns are not independent.
+const RIDGE: f64 = 1e-3;
+
+/// Rows that are shown.
+pub struct Shown {
+    /// One row for each, as the encoder takes them.
+    pub x: Mat<f64>,
+    /// What is hidden first.
+    pub labels: Vec<Values>,
+    /// Where they come from.
+    pub words: String,
+}
+
+/// An attribute of rows.
+pub fn values(name: &str, hidden: bool, classes: &[String], labels: &Labels) -> Values {
+    let (name, classes) = (name.to_owned(), classes.to_vec());
+    let values = match labels {
+        Labels::Classes { codes, .. } => codes.iter().map(|&c| f64::from(c)).collect(),
+        Labels::Numbers(values) => values.clone(),
+    };
+    Values { name, hidden, classes, values }
+}
+
+/// What is seen of an encoder: z of the shown rows, and the weights, in the first directions.
+pub struct Seen {
+    z: Mat<f64>,
+    weights: Mat<f64>,
+}
+
+/// What makes [`Seen`] out of encoders of one fit.
+pub struct Eye<'a> {
+    features: Option<Mat<f64>>,
+    inputs: Option<&'a Inputs>,
+    /// Of a kernel: standardised rows, and the way from z to the nearest linear encoder.
+    near: Option<(Mat<f64>, Llt<f64>)>,
+}
+
+impl<'a> Eye<'a> {
+    pub fn new(model: &Model, shown: Option<&Shown>, inputs: Option<&'a Inputs>) -> Outcome<Self> {
+        let features = shown.map(|s| model.encoder().features(s.x.as_ref())).transpose()?;
+        let near = match shown.filter(|s| !model.is_linear() && s.x.nrows() > 1) {
+            Some(shown) => nearest(shown.x.as_ref()),
+            None => None,
+        };
+        Ok(Eye { features, inputs, near })
+    }
+
+    pub fn see(&self, encoder: &Encoder) -> Outcome<Seen> {
+        let z = match &self.features {
+            Some(features) => encoder.encode_features(features.as_ref())?,
+            None => Mat::zeros(0, encoder.dim()),
+        };
+        let keep = encoder.dim().min(DIRECTIONS);
+        let z = z.subcols(0, keep).to_owned();
+        let weights = match (self.inputs, &self.near) {
+            (Some(_), Some((rows, solver))) => solver.solve(rows.transpose() * &z),
+            (Some(inputs), None) if inputs.spreads.len() == encoder.weights().nrows() => {
+                let weights = encoder.weights();
+                Mat::from_fn(weights.nrows(), keep, |i, j| weights[(i, j)] * inputs.spreads[i])
+            }
+            _ => Mat::zeros(0, keep),
+        };
+        Ok(Seen { z, weights })
+    }
+}
+
+/// The normal equations of least squares on standardised rows.
+fn nearest(x: MatRef<'_, f64>) -> Option<(Mat<f64>, Llt<f64>)> {
+    let rows = standardised(x);
+    let mut gram = rows.transpose() * &rows;
+    let more = RIDGE * rows.nrows() as f64;
+    (0..gram.ncols()).for_each(|i| gram[(i, i)] += more);
+    let solver = gram.llt(Side::Lower).ok()?;
+    Some((rows, solver))
+}
+
+/// Directions have no sign of their own: each is turned so that it follows the one before.
+pub fn turn(levels: &mut [Level<Seen>]) {
+    for i in 1..levels.len() {
+        let (before, from) = levels.split_at_mut(i);
+        let (Some(before), Some(now)) = (before.last(), from.first_mut()) else { continue };
+        let directions = before.seen.z.ncols().min(now.seen.z.ncols());
+        for j in 0..directions {
+            let dot = |of: fn(&Seen) -> &Mat<f64>| {
+                let (a, b) = (of(&before.seen).col(j), of(&now.seen).col(j));
+                a.iter().zip(b.iter()).map(|(a, b)| a * b).sum::<f64>()
+            };
+            let along = match now.seen.z.nrows() {
+                0 => dot(|s| &s.weights),
+                _ => dot(|s| &s.z),
+            };
+            if along < 0.0 {
+                now.seen.z.col_mut(j).iter_mut().for_each(|v| *v = -*v);
+                now.seen.weights.col_mut(j).iter_mut().for_each(|v| *v = -*v);
+            }
+        }
+    }
+}
+
+/// z of every row at every level.
+pub fn embedding(levels: &[Level<Seen>], shown: &Shown) -> Embedding {
+    let rows = shown.x.nrows();
+    let cell = |level: &Level<Seen>, j: usize, i: usize| match j < level.seen.z.ncols() {
+        true => level.seen.z[(i, j)],
+        false => 0.0,
+    };
+    let mut all = Vec::with_capacity(levels.len() * DIRECTIONS * rows);
+    for level in levels {
+        for j in 0..DIRECTIONS {
+            all.extend((0..rows).map(|i| cell(level, j, i)));
+        }
+    }
+    let (z, unit) = shorts(&all);
+    Embedding { rows, words: shown.words.clone(), labels: shown.labels.clone(), z, unit }
+}
+
+/// The weight of every column at every level.
+pub fn weights(levels: &[Level<Seen>], inputs: &Inputs, linear: bool) -> Option<Weights> {
+    if levels.iter().all(|l| l.seen.weights.nrows() == 0) {
+        return None;
+    }
+    let directions = levels.iter().map(|l| l.point.dim).max().unwrap_or(0);
+    let none = vec![[0.0; 3]; inputs.columns.len()];
+    let summed: Vec<Vec<Vec<[f64; 3]>>> = levels
+        .iter()
+        .map(|level| {
+            let direction = |j: usize| match j < level.seen.weights.ncols() {
+                true => inputs.summed(|i| level.seen.weights[(i, j)]),
+                false => none.clone(),
+            };
+            (0..directions.clamp(1, DIRECTIONS)).map(direction).collect()
+        })
+        .collect();
+    // Those that are large somewhere; what is to be hidden is always among them.
+    let most = |c: usize| match inputs.columns[c].sensitive {
+        true => f64::INFINITY,
+        false => summed.iter().flatten().map(|w| w[c][1] - w[c][2]).fold(0.0, f64::max),
+    };
+    let mut order: Vec<usize> = (0..inputs.columns.len()).collect();
+    order.sort_by(|&a, &b| most(b).total_cmp(&most(a)));
+    order.truncate(MOST_COLUMNS);
+    order.sort_unstable();
+    let pick = |k: usize| {
+        let cells = summed.iter().flatten().flat_map(|w| order.iter().map(move |&c| w[c][k]));
+        floats(cells)
+    };
+    let column = |&c: &usize| {
+        let input = &inputs.columns[c];
+        let (name, sensitive) = (input.name.clone(), input.sensitive);
+        Column { name, sensitive, categories: input.categories }
+    };
+    Some(Weights {
+        axis: "z per standard deviation of the input".to_owned(),
+        words: words(inputs, linear),
+        columns: order.iter().map(column).collect(),
+        directions,
+        net: pick(0),
+        up: pick(1),
+        down: pick(2),
+        omitted: inputs.columns.len() - order.len(),
+    })
+}
+
+/// How to read the weights.
+fn words(inputs: &Inputs, linear: bool) -> String {
+    let mut text = match linear {
+        true => "How far one standard deviation of a column moves z, all else equal.".to_owned(),
+        false => "A kernel encoder has no weight for each column: these are the weights of the \
+                  linear encoder nearest to it on the rows shown."
+            .to_owned(),
+    };
+    if inputs.columns.iter().any(|c| c.categories > 0) {
+        text += " A column of categories is the sum of its one-hot columns: the bar reaches from \
+                 the sum of those that pull down to the sum of those that push up, the dot is both \
+                 together.";
+    }
+    if !inputs.columns.iter().any(|c| c.sensitive) {
+        text += " What is to be hidden is not itself among the inputs.";
+    }
+    text
+}

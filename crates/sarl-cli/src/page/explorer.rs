@@ -1,0 +1,156 @@
+//! A fit as a front to play with.
+
+use sarl::{Goal, HeldOut, HeldOutLosses, LabelKind, Method, Model, Point, Role};
+use sarl_report::page::{Bound, Explorer, Front, Position};
+use serde_json::{Value, json};
+
+use super::Typed;
+use super::audit::Heard;
+use super::embedding::{Eye, Seen, Shown, embedding, turn, weights};
+use super::figures::Plot;
+use super::inputs::Inputs;
+use super::level::{Level, levels};
+use crate::failure::Outcome;
+use crate::output;
+
+/// What an explorer is made of.
+pub struct Subject<'a> {
+    pub name: String,
+    /// The names of what is kept and of what is hidden.
+    pub kept: &'a str,
+    pub hidden: &'a str,
+    pub model: &'a Model,
+    pub heldout: Option<&'a HeldOut>,
+    /// Over λ.
+    pub points: &'a [(Point, Option<HeldOutLosses>)],
+    /// Whether the slider starts at the model's own goal.
+    pub own: bool,
+    pub shown: Option<&'a Shown>,
+    pub inputs: Option<&'a Inputs>,
+    pub command: Typed,
+    /// Audits along this front.
+    pub heard: Option<&'a Heard>,
+}
+
+/// An explorer, and what it says of each position as JSON.
+pub struct Made {
+    pub explorer: Explorer,
+    pub levels: Value,
+}
+
+impl Subject<'_> {
+    pub fn explorer(&self, quiet: bool) -> Outcome<Made> {
+        let model = self.model;
+        let eye = Eye::new(model, self.shown, self.inputs)?;
+        let see = |encoder: &sarl::Encoder| eye.see(encoder);
+        let (mut levels, own) = levels(model, self.heldout, self.own, see, quiet)?;
+        turn(&mut levels);
+        let front = model.front()?;
+        let plot = Plot {
+            front: &front,
+            levels: &levels,
+            points: self.points,
+            kept: self.kept,
+            hidden: self.hidden,
+        };
+        let mut fronts = vec![
+            Front { name: "Shares".to_owned(), chart: plot.shares()? },
+            Front { name: "Mean squared errors".to_owned(), chart: plot.losses()? },
+        ];
+        let mut charts = vec![plot.over_lambda()?];
+        if let Some(heard) = self.heard {
+            let leakages: Vec<f64> = levels.iter().map(|l| l.point.leakage).collect();
+            fronts.extend(
+                heard.front(&leakages).map(|chart| Front { name: "Accuracies".to_owned(), chart }),
+            );
+            charts.extend(heard.over_leakage(&leakages));
+        }
+        charts.push(plot.dimensions()?);
+        let bounds = front.bounds();
+        let position = |level: &Level<Seen>| Position {
+            lambda: level.point.lambda,
+            dim: level.point.dim,
+            jy: level.point.losses.jy,
+            js: level.point.losses.js,
+            utility: level.point.utility,
+            leakage: level.point.leakage,
+            heldout: level.heldout.map(|h| sarl_report::page::HeldOut {
+                jy: h.jy,
+                js: h.js,
+                jy_sd: h.jy_sd,
+                js_sd: h.js_sd,
+                utility: bounds.utility(h.jy),
+                leakage: bounds.leakage(h.js),
+                utility_sd: bounds.utility(h.jy) - bounds.utility(h.jy + h.jy_sd),
+                leakage_sd: h.js_sd / bounds.alpha_max,
+            }),
+            dual_bound: level.certificate.dual_bound,
+            gap: level.certificate.gap,
+            bound_on: match level.goal {
+                Goal::Utility(_) => Bound::Adversary,
+                _ => Bound::Target,
+            },
+            method: match level.method {
+                Method::Spectral => "Theorem 3 at this λ",
+                Method::Rotated => "rotation inside a jump of the front",
+                Method::Diluted => "dilution inside a jump of the front",
+            }
+            .to_owned(),
+            command: self.command.goal(&level.option),
+        };
+        let ridge = match model.reduced().ridge() {
+            0.0 => String::new(),
+            ridge => format!(", ridge {ridge:.1e}"),
+        };
+        let explorer = Explorer {
+            name: self.name.clone(),
+            words: format!(
+                "{}{ridge}; {} rows, {} features",
+                model.map_name(),
+                model.reduced().rows(),
+                model.reduced().features()
+            ),
+            positions: levels.iter().map(position).collect(),
+            start: own.unwrap_or_else(|| knee(&levels)),
+            fronts,
+            charts,
+            embedding: self.shown.map(|shown| embedding(&levels, shown)),
+            weights: self.inputs.and_then(|inputs| weights(&levels, inputs, model.is_linear())),
+        };
+        let all = levels.iter().map(|level| {
+            let mut value = output::point_json(&level.point, level.heldout.as_ref());
+            value["dual_bound"] = json!(level.certificate.dual_bound);
+            value["gap"] = json!(level.certificate.gap);
+            value["method"] = json!(level.method);
+            value["goal"] = output::goal_json(level.goal);
+            value
+        });
+        let levels = all.collect();
+        Ok(Made { explorer, levels })
+    }
+}
+
+/// Where utility is furthest above the straight line between the ends.
+fn knee(levels: &[Level<Seen>]) -> usize {
+    let (Some(first), Some(last)) = (levels.first(), levels.last()) else { return 0 };
+    let share = |value: f64, low: f64, high: f64| match high > low {
+        true => (value - low) / (high - low),
+        false => 0.0,
+    };
+    let above = |level: &Level<Seen>| {
+        share(level.point.utility, first.point.utility, last.point.utility)
+            - share(level.point.leakage, first.point.leakage, last.point.leakage)
+    };
+    let best = levels.iter().enumerate().max_by(|a, b| above(a.1).total_cmp(&above(b.1)));
+    best.map_or(0, |(i, _)| i)
+}
+
+/// The names of the labels of a role.
+pub fn names(model: &Model, role: Role) -> String {
+    let of = model.labels().iter().filter(|l| l.role == role);
+    let name = |l: &sarl::Label| match l.kind {
+        LabelKind::Features => "the features".to_owned(),
+        _ => l.name.clone(),
+    };
+    of.map(name).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,115 @@
+//! What was done, so that it can be done again.
+
+use std::path::PathBuf;
+
+use sarl::Model;
+use sarl_data::{FeatureValues, Label, LabelValues, Scale, Schema};
+use sarl_report::page::Fact;
+
+use super::command::typed;
+
+/// A fact in words.
+pub fn fact(name: &str, value: impl Into<String>) -> Fact {
+    Fact { name: name.to_owned(), value: value.into(), code: false }
+}
+
+/// What every report says last: the command, and by whom.
+fn made(seed: u64) -> Vec<Fact> {
+    let version = format!(
+        "sarl {}; charts by Observable Plot {} on D3 {}",
+        env!("CARGO_PKG_VERSION"),
+        sarl_report::page::PLOT_VERSION,
+        sarl_report::page::D3_VERSION
+    );
+    vec![
+        Fact { name: "Command".to_owned(), value: typed(), code: true },
+        fact("Seed", seed.to_string()),
+        fact("Version", version),
+    ]
+}
+
+/// Data, encoder, command, version.
+pub fn facts(
+    files: &[PathBuf],
+    schema: Option<&Schema>,
+    models: &[&Model],
+    seed: u64,
+) -> Vec<Fact> {
+    let mut all = Vec::new();
+    if !files.is_empty() {
+        let names: Vec<String> = files.iter().map(|f| f.display().to_string()).collect();
+        all.push(fact("Data", names.join(", ")));
+    }
+    all.extend(schema.into_iter().flat_map(columns));
+    for model in models {
+        let reduced = model.reduced();
+        let (p, q) = reduced.label_columns();
+        all.push(fact(
+            "Encoder",
+            format!(
+                "{}, ridge {}; {} rows, {} features spanning {} directions, {p} target and {q} sensitive label columns",
+                model.map_name(),
+                reduced.ridge(),
+                reduced.rows(),
+                reduced.features(),
+                reduced.basis(),
+            ),
+        ));
+    }
+    all.extend(made(seed));
+    all
+}
+
+/// What the columns hold.
+fn columns(schema: &Schema) -> Vec<Fact> {
+    let numbers =
+        schema.features().iter().filter(|f| matches!(f.values, FeatureValues::Number { .. }));
+    let numbers = numbers.count();
+    let categories = schema.features().len() - numbers;
+    let mut rows = format!("{}", schema.rows());
+    if schema.dropped_rows() > 0 {
+        rows += &format!("; {} more had missing values and were left out", schema.dropped_rows());
+    }
+    let scaled = match schema.scale() {
+        Scale::Standard => "; numbers have unit variance",
+        Scale::None => "; numbers are as they come",
+    };
+    let mut all = vec![
+        fact("Rows", rows),
+        fact(
+            "Columns",
+            format!(
+                "{numbers} of numbers and {categories} of categories, {} inputs in all{scaled}",
+                schema.width()
+            ),
+        ),
+    ];
+    match schema.target_is_features() {
+        true => all.push(fact("Kept", "the features themselves")),
+        false => all.extend(schema.targets().iter().map(|l| fact("Kept", label(l)))),
+    }
+    all.extend(schema.sensitives().iter().map(|l| fact("Hidden", label(l))));
+    all.extend(schema.weight().map(|w| fact("Weights", w)));
+    all
+}
+
+fn label(label: &Label) -> String {
+    const SHOWN: usize = 8;
+    match &label.values {
+        LabelValues::Number { mean, std } => {
+            format!("{}: a number, mean {mean:.4}, standard deviation {std:.4}", label.name)
+        }
+        LabelValues::Class { values, counts, .. } => {
+            let all: u64 = counts.iter().sum();
+            let share = |count: u64| 100.0 * count as f64 / all.max(1) as f64;
+            let classes = values.iter().zip(counts).take(SHOWN);
+            let classes: Vec<String> =
+                classes.map(|(name, &count)| format!("{name} {:.1} %", share(count))).collect();
+            let more = match values.len() > SHOWN {
+                true => format!(" and {} more", values.len() - SHOWN),
+                false => String::new(),
+            };
+            format!("{}: {}{more}", label.name, classes.join(", "))
+        }
+    }
+}

@@ -1,0 +1,231 @@
+//! The charts over the positions of the slider.
+
+use sarl::{Bounds, Front, HeldOutLosses, Point};
+use sarl_report::page::{Chart, Cursor};
+use sarl_report::{
+    Axis, Colour, Dash, Figure, Line, Panel, Points, Region, Rule, Shape, Spread, Steps, Style,
+};
+
+use super::embedding::Seen;
+use super::level::Level;
+use crate::failure::Outcome;
+
+/// Corners of the region, about.
+const CORNERS: usize = 240;
+/// How near to a breakpoint its two sides are looked at.
+const BESIDE: f64 = 1e-7;
+
+/// What the charts of one fit are drawn from.
+pub struct Plot<'a> {
+    pub front: &'a Front<'a>,
+    pub levels: &'a [Level<Seen>],
+    /// Over λ.
+    pub points: &'a [(Point, Option<HeldOutLosses>)],
+    /// The names of what is kept and of what is hidden.
+    pub kept: &'a str,
+    pub hidden: &'a str,
+}
+
+impl Plot<'_> {
+    fn bounds(&self) -> &Bounds {
+        self.front.bounds()
+    }
+
+    fn cursor(&self, name: &str, x: impl Fn(&Point) -> f64, y: impl Fn(&Point) -> f64) -> Cursor {
+        let of = |f: &dyn Fn(&Point) -> f64| self.levels.iter().map(|l| f(&l.point)).collect();
+        Cursor { name: name.to_owned(), x: of(&x), y: of(&y) }
+    }
+
+    /// Utility against leakage.
+    pub fn shares(&self) -> Outcome<Chart> {
+        let b = self.bounds();
+        let place = |jy: f64, js: f64| (b.leakage(js), b.utility(jy));
+        let x = format!("leakage: variance of {} that linear adversaries explain (%)", self.hidden);
+        let y = format!("utility: what is kept of {}, of what can be (%)", self.kept);
+        let most = b.leakage(b.alpha_min);
+        let least = b.utility(b.gamma_max);
+        let across = if most > 1e-6 { Some((-0.03 * most, 1.25 * most)) } else { None };
+        // The whole front with a part of what lies below, or all from zero.
+        let up = (if least < 0.6 { -0.02 } else { least - 0.6 * (1.0 - least).max(0.02) }, 1.03);
+        let rules = [
+            Rule::horizontal("γ min: all that can be kept", b.utility(b.gamma_min)),
+            Rule::horizontal("γ max: kept without leakage", least)
+                .look(Colour::Neutral, Dash::Dotted),
+            Rule::vertical("α max: no leakage", 0.0).look(Colour::Neutral, Dash::Solid),
+            Rule::vertical("α min: leaked when all is kept", most)
+                .look(Colour::Neutral, Dash::DashDot),
+        ];
+        let mut axis = Axis::new(x).percent();
+        axis.range = across;
+        let panel = Panel::new("", axis, Axis::new(y).percent().range(up.0, up.1));
+        let caption = "Up is more kept, left is less leaked. No linear encoder of these features lies outside the shaded region; the encoders of this fit lie on its upper left edge, up to the gap.";
+        let cursor = self.cursor("here", |p| p.leakage, |p| p.utility);
+        self.trade_off("front", caption, panel, &place, rules, cursor)
+    }
+
+    /// Target loss against adversary loss.
+    pub fn losses(&self) -> Outcome<Chart> {
+        let b = self.bounds();
+        let place = |jy: f64, js: f64| (js, jy);
+        let x = Axis::new(format!("adversary loss Js on {} (mean squared error)", self.hidden));
+        let y = Axis::new(format!("target loss Jy on {} (mean squared error)", self.kept));
+        let (width, height) = (b.alpha_max - b.alpha_min, b.target_variance - b.gamma_min);
+        let x = match width > 1e-6 * b.alpha_max {
+            true => x.range(b.alpha_min - 0.25 * width, b.alpha_max + 0.03 * width),
+            false => x,
+        };
+        let y = match height > 1e-9 * b.target_variance {
+            true => y.range(b.gamma_min - 0.03 * height, b.target_variance),
+            false => y,
+        };
+        let rules = [
+            Rule::horizontal("γ min: all that can be kept", b.gamma_min),
+            Rule::horizontal("γ max: kept without leakage", b.gamma_max)
+                .look(Colour::Neutral, Dash::Dotted),
+            Rule::vertical("α max: no leakage", b.alpha_max).look(Colour::Neutral, Dash::Solid),
+            Rule::vertical("α min: leaked when all is kept", b.alpha_min)
+                .look(Colour::Neutral, Dash::DashDot),
+        ];
+        let caption = "The same front in mean squared errors, summed over label columns, as in the paper: down is more kept, right is less leaked.";
+        let cursor = self.cursor("here", |p| p.losses.js, |p| p.losses.jy);
+        self.trade_off("losses", caption, Panel::new("", x, y), &place, rules, cursor)
+    }
+
+    fn trade_off(
+        &self,
+        name: &str,
+        caption: &str,
+        panel: Panel,
+        place: &dyn Fn(f64, f64) -> (f64, f64),
+        rules: [Rule; 4],
+        cursor: Cursor,
+    ) -> Outcome<Chart> {
+        let outline = self.front.region(CORNERS)?;
+        let outline = outline.iter().map(|l| place(l.jy, l.js)).collect();
+        let ours = self.levels.iter().map(|l| place(l.point.losses.jy, l.point.losses.js));
+        // A goal of utility is certified by an adversary loss, which is no bound on this axis.
+        let leak = |l: &&Level<Seen>| !matches!(l.goal, sarl::Goal::Utility(_));
+        let dual = self.levels.iter().filter(leak);
+        let dual = dual.map(|l| place(l.certificate.dual_bound, l.point.losses.js));
+        let mut panel = rules
+            .into_iter()
+            .fold(panel.mark(Region::new("what linear encoders reach", outline)), |panel, rule| {
+                panel.mark(rule)
+            });
+        let dashed = Style { colour: Colour::Series(2), dash: Dash::Dashed, marker: None };
+        // Where they are one, as they mostly are, the training line covers the bound.
+        panel = panel
+            .mark(Line::new("dual bound", dual.collect()).style(dashed))
+            .mark(Line::new("training", ours.collect()).style(Style::nth(0).unmarked()));
+        let held: Vec<(f64, f64, f64)> = self
+            .levels
+            .iter()
+            .filter_map(|l| l.heldout)
+            .map(|h| {
+                let ((x, y), (_, end)) = (place(h.jy, h.js), place(h.jy + h.jy_sd, h.js));
+                (x, y, (y - end).abs())
+            })
+            .collect();
+        if !held.is_empty() {
+            panel = panel.mark(heldout(held.into_iter()));
+        }
+        let jumps = self.jumps()?;
+        if !jumps.is_empty() {
+            let at = jumps.iter().map(|(_, p)| place(p.losses.jy, p.losses.js)).collect();
+            let mark = Points::new("a dimension is lost", at);
+            panel = panel.mark(mark.look(Colour::Series(3), Shape::Diamond));
+        }
+        let figure = Figure::new(name, "What is kept against what leaks").caption(caption);
+        Ok(Chart { figure: figure.panel(panel), cursors: vec![vec![cursor]] })
+    }
+
+    /// Both sides of every λ at which a dimension is lost.
+    fn jumps(&self) -> Outcome<Vec<(f64, Point)>> {
+        let mut all = Vec::new();
+        for at in self.front.breakpoints()? {
+            for side in [at - BESIDE, at + BESIDE] {
+                all.push((at, self.front.point(side.clamp(0.0, 1.0))?));
+            }
+        }
+        Ok(all)
+    }
+
+    /// Both losses over λ with their bounds: the paper's figures.
+    pub fn over_lambda(&self) -> Outcome<Chart> {
+        let b = self.bounds();
+        let jumps = self.jumps()?;
+        let panel =
+            |title: String, of: fn(&Point) -> f64, held: fn(&HeldOutLosses) -> (f64, f64)| {
+                let x = Axis::new("λ: weight of the adversary").range(0.0, 1.0);
+                let training = self.points.iter().map(|(p, _)| (p.lambda, of(p))).collect();
+                let mut panel = Panel::new(title, x, Axis::new("mean squared error"))
+                    .mark(Line::new("training", training).style(Style::nth(0).unmarked()));
+                let band: Vec<_> = self
+                    .points
+                    .iter()
+                    .filter_map(|(p, h)| h.as_ref().map(|h| (p.lambda, held(h).0, held(h).1)))
+                    .collect();
+                if !band.is_empty() {
+                    panel = panel.mark(heldout(band.into_iter()));
+                }
+                if !jumps.is_empty() {
+                    let at = jumps.iter().map(|(at, p)| (*at, of(p))).collect();
+                    let mark = Points::new("a dimension is lost", at);
+                    panel = panel.mark(mark.look(Colour::Series(3), Shape::Diamond));
+                }
+                panel
+            };
+        let adversary = panel(
+            format!("adversary loss on {}", self.hidden),
+            |p| p.losses.js,
+            |h| (h.js, h.js_sd),
+        )
+        .mark(Rule::horizontal("α max", b.alpha_max).look(Colour::Neutral, Dash::Solid))
+        .mark(Rule::horizontal("α min", b.alpha_min).look(Colour::Neutral, Dash::DashDot));
+        let target =
+            panel(format!("target loss on {}", self.kept), |p| p.losses.jy, |h| (h.jy, h.jy_sd))
+                .mark(Rule::horizontal("γ max", b.gamma_max).look(Colour::Neutral, Dash::Dotted))
+                .mark(Rule::horizontal("γ min", b.gamma_min));
+        let figure = Figure::new("over-lambda", "Losses over λ")
+            .caption("What the best linear adversary and the best linear predictor lose at every weight of the adversary, between their bounds.")
+            .columns(2)
+            .panel(adversary)
+            .panel(target);
+        let cursors = vec![
+            vec![self.cursor("here", |p| p.lambda, |p| p.losses.js)],
+            vec![self.cursor("here", |p| p.lambda, |p| p.losses.jy)],
+        ];
+        Ok(Chart { figure, cursors })
+    }
+
+    /// The optimal number of dimensions over λ, exactly.
+    pub fn dimensions(&self) -> Outcome<Chart> {
+        let mut breaks = self.front.breakpoints()?;
+        breaks.dedup();
+        let starts: Vec<f64> = [0.0].into_iter().chain(breaks).collect();
+        let ends = starts.iter().skip(1).copied().chain([1.0]);
+        let mut steps = Vec::new();
+        for (start, end) in starts.iter().zip(ends) {
+            steps.push((*start, self.front.dimension((start + end) / 2.0)? as f64));
+        }
+        steps.extend(steps.last().map(|last| (1.0, last.1)));
+        let x = Axis::new("λ: weight of the adversary").range(0.0, 1.0);
+        let most = steps.iter().map(|s| s.1).fold(1.0, f64::max);
+        let y = Axis::new("dimensions of z").range(0.0, 1.1 * most);
+        let figure = Figure::new("dimensions", "Optimal number of dimensions over λ")
+            .caption("Exact: it steps where an eigenvalue turns, which one generalised eigenproblem gives in closed form.")
+            .panel(Panel::new("", x, y).mark(Steps::new("dimensions", steps)));
+        let cursor = self.cursor("here", |p| p.lambda, |p| p.dim as f64);
+        Ok(Chart { figure, cursors: vec![vec![cursor]] })
+    }
+}
+
+/// A line with the spread over folds around it, from (x, y, sd).
+fn heldout(points: impl Iterator<Item = (f64, f64, f64)> + Clone) -> Line {
+    let mut band: Vec<Spread> =
+        points.clone().map(|(x, y, sd)| Spread { x, low: y - sd, high: y + sd }).collect();
+    band.sort_by(|a, b| a.x.total_cmp(&b.x));
+    Line::new("held-out, ± one sd over folds", points.map(|(x, y, _)| (x, y)).collect())
+        .style(Style { marker: None, ..Style::nth(1) })
+        .band(band)
+}

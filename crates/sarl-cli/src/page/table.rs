@@ -1,0 +1,129 @@
+//! The report of a fit on a table.
+
+use std::path::PathBuf;
+
+use sarl::{HeldOut, HeldOutLosses, Model, Point, Role};
+use sarl_data::{BlockOptions, LabelValues, Schema, Source};
+use sarl_report::page::{Page, Section, Values};
+use serde_json::Value;
+
+use super::audit::{Audited, Heard};
+use super::embedding::{Shown, values};
+use super::explorer::{Made, Subject, names};
+use super::inputs::Inputs;
+use super::words::Told;
+use super::{Typed, facts, write};
+use crate::args::{Global, PageOptions};
+use crate::failure::Outcome;
+use crate::memory::Rows;
+
+/// What the report of one fit is made of.
+pub struct TableReport<'a> {
+    /// The command that makes it.
+    pub command: &'static str,
+    pub files: &'a [PathBuf],
+    pub schema: &'a Schema,
+    pub model: &'a Model,
+    pub heldout: Option<&'a HeldOut>,
+    /// Over λ.
+    pub points: &'a [(Point, Option<HeldOutLosses>)],
+    /// Whether the slider starts at the model's own goal.
+    pub own: bool,
+    pub retune: Typed,
+    pub inputs: Inputs,
+    /// Audits along the front, or one of the model alone.
+    pub heard: Option<&'a Heard>,
+    pub audited: Option<Audited<'a>>,
+    /// How to get one, if there is none.
+    pub advice: String,
+    pub warnings: Vec<String>,
+    pub seed: u64,
+}
+
+impl TableReport<'_> {
+    /// Writes it, if a file was asked for; what it says of each level, as JSON.
+    pub fn write(self, options: &PageOptions, global: &Global) -> Outcome<Option<Value>> {
+        let Some(path) = &options.html else { return Ok(None) };
+        let shown = draw(self.files, self.schema, options.html_rows as usize, self.seed, global)?;
+        let (kept, hidden) = (names(self.model, Role::Target), names(self.model, Role::Sensitive));
+        let subject = Subject {
+            name: "The trade-off".to_owned(),
+            kept: &kept,
+            hidden: &hidden,
+            model: self.model,
+            heldout: self.heldout,
+            points: self.points,
+            own: self.own,
+            shown: shown.as_ref(),
+            inputs: Some(&self.inputs),
+            command: self.retune.clone(),
+            heard: self.heard,
+        };
+        let Made { explorer, levels } = subject.explorer(global.quiet)?;
+        let at = explorer.positions.get(explorer.start).map_or(0.0, |p| p.leakage);
+        let audited = self.audited.or_else(|| self.heard?.audited(at));
+        let told = Told {
+            model: self.model,
+            kept: &kept,
+            hidden: &hidden,
+            heldout: self.heldout.is_some(),
+            audit: audited.as_ref(),
+            advice: self.advice,
+            warnings: self.warnings,
+        };
+        let page = Page {
+            title: format!("Keep {kept}, hide {hidden}"),
+            subtitle: format!("sarl {} · {}", self.command, file_names(self.files)),
+            summary: told.summary(),
+            explorers: vec![explorer],
+            sections: audited.iter().map(Audited::section).collect::<Vec<Section>>(),
+            about: facts(self.files, Some(self.schema), &[self.model], self.seed),
+        };
+        write(&page, path)?;
+        Ok(Some(levels))
+    }
+}
+
+/// Names without folders.
+fn file_names(files: &[PathBuf]) -> String {
+    let name = |path: &PathBuf| path.file_name().map(|n| n.to_string_lossy().into_owned());
+    let names: Vec<String> = files.iter().filter_map(name).collect();
+    match names.len() > 3 {
+        true => format!("{} and {} more", names[0], names.len() - 1),
+        false => names.join(", "),
+    }
+}
+
+/// Rows to be shown, drawn at random.
+fn draw(
+    files: &[PathBuf],
+    schema: &Schema,
+    count: usize,
+    seed: u64,
+    global: &Global,
+) -> Outcome<Option<Shown>> {
+    if count == 0 {
+        return Ok(None);
+    }
+    let source = Source::open(files)?.with_threads(rayon::current_num_threads());
+    let rows = Rows::read(&source, schema, None, &BlockOptions::default(), count, seed, global)?;
+    let words = match rows.of > rows.len() as u64 {
+        true => format!("Drawn at random from {} (seed {seed}).", rows.of),
+        false => "All that there are.".to_owned(),
+    };
+    Ok(Some(Shown { labels: labels(schema, &rows), x: rows.x, words }))
+}
+
+/// The labels of rows, what is hidden first.
+pub fn labels(schema: &Schema, rows: &Rows) -> Vec<Values> {
+    let hidden = schema.sensitives().iter().zip(&rows.sensitives).map(|l| (true, l));
+    let kept = schema.targets().iter().zip(&rows.targets).map(|l| (false, l));
+    let one = |(hidden, (label, labels)): (bool, (&sarl_data::Label, &sarl_eval::Labels))| {
+        let classes = match &label.values {
+            LabelValues::Class { values, .. } => values.as_slice(),
+            LabelValues::Number { .. } => &[],
+        };
+        values(&label.name, hidden, classes, labels)
+    };
+    hidden.chain(kept).map(one).collect()
+}

@@ -1,0 +1,96 @@
+//! The report in plain language.
+
+use sarl::Model;
+use sarl_report::page::{Live, Note, NoteKind, Words};
+
+use super::audit::Audited;
+use crate::findings;
+
+/// What the summary is made of.
+pub struct Told<'a> {
+    pub model: &'a Model,
+    /// The names of what is kept and of what is hidden.
+    pub kept: &'a str,
+    pub hidden: &'a str,
+    /// Whether held-out losses are known.
+    pub heldout: bool,
+    /// The audit, if there was one.
+    pub audit: Option<&'a Audited<'a>>,
+    /// What to do for an audit, if there was none.
+    pub advice: String,
+    /// What else the reader should know.
+    pub warnings: Vec<String>,
+}
+
+impl Told<'_> {
+    /// Kept, hidden, guaranteed, not guaranteed.
+    pub fn summary(&self) -> Vec<Note> {
+        let mut notes = vec![self.kept(), self.hidden(), self.guaranteed(), self.not_guaranteed()];
+        notes.extend(self.warnings.iter().map(|warning| Note {
+            kind: NoteKind::Warning,
+            title: "Beware".to_owned(),
+            text: vec![warning.as_str().into()],
+        }));
+        notes
+    }
+
+    fn kept(&self) -> Note {
+        let mut text: Vec<Words> = vec![
+            Live::Utility.into(),
+            format!(" of what such an encoder can keep of {}, in ", self.kept).into(),
+            Live::Dimensions.into(),
+            ".".into(),
+        ];
+        if self.heldout {
+            text.extend([" On held-out rows ".into(), Live::HeldoutUtility.into(), ".".into()]);
+        }
+        note(NoteKind::Kept, "What is kept", text)
+    }
+
+    fn hidden(&self) -> Note {
+        let mut text: Vec<Words> = vec![
+            "Linear adversaries explain ".into(),
+            Live::Leakage.into(),
+            format!(" of the variance of {} from z.", self.hidden).into(),
+        ];
+        if self.heldout {
+            text.extend([" On held-out rows ".into(), Live::HeldoutLeakage.into(), ".".into()]);
+        }
+        note(NoteKind::Hidden, "What is hidden", text)
+    }
+
+    fn guaranteed(&self) -> Note {
+        let rows = self.model.reduced().rows();
+        let text = vec![
+            format!("Against linear adversaries, on the {rows} rows of the fit: none explains more than ")
+                .into(),
+            Live::Leakage.into(),
+            ", and at no leakage none beats a constant under any convex loss. No other such encoder \
+             keeps more at this leakage, up to a gap of "
+                .into(),
+            Live::Gap.into(),
+            ": the optimum is global.".into(),
+        ];
+        note(NoteKind::Guaranteed, "What is guaranteed", text)
+    }
+
+    fn not_guaranteed(&self) -> Note {
+        let worst = self.audit.and_then(|a| Some((&a.what, findings::worst(a.z)?)));
+        let audit = match worst {
+            Some((what, worst)) => format!("The audit found, of {what}: {worst}."),
+            None => self.advice.clone(),
+        };
+        let text = vec![
+            format!(
+                "Networks or trees may find more in z. {audit} Other rows may leak more than those of \
+                 the fit. What was not named as sensitive is not hidden."
+            )
+            .into(),
+        ];
+        note(NoteKind::NotGuaranteed, "What is not", text)
+    }
+}
+
+fn note(kind: NoteKind, title: &str, text: Vec<Words>) -> Note {
+    Note { kind, title: title.to_owned(), text }
+}

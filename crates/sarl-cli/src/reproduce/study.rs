@@ -1,0 +1,168 @@
+//! An experiment as a report: its encoders to play with, its tables and figures.
+
+use std::path::Path;
+
+use sarl::{HeldOut, Model};
+use sarl_eval::Labels;
+use sarl_report::page::{Chart, Page, Section};
+
+use super::sample::{Columns, Sample};
+use super::trial::Split;
+use super::{Effort, Experiment};
+use crate::commands::fit::POINTS;
+use crate::commands::front;
+use crate::failure::Outcome;
+use crate::page::{Input, Inputs, Shown, Subject, Told, Typed, facts, spreads, values};
+
+/// Rows that are shown at most.
+const ROWS: usize = 1000;
+
+/// An encoder of an experiment.
+pub struct Study {
+    name: String,
+    kept: String,
+    hidden: String,
+    model: Model,
+    folds: Option<HeldOut>,
+    shown: Shown,
+    inputs: Inputs,
+}
+
+impl Study {
+    /// Fitted on the rows to learn from, shown on those to be tested on.
+    pub fn new(
+        name: impl Into<String>,
+        (kept, hidden): (&str, &str),
+        (model, folds): (Model, Option<HeldOut>),
+        split: &Split,
+        columns: Option<&Columns>,
+    ) -> Self {
+        let inputs = Inputs {
+            columns: match columns {
+                Some(columns) => features(columns, hidden),
+                None => {
+                    (0..split.train.x.ncols()).map(|j| number(format!("x{}", j + 1), j)).collect()
+                }
+            },
+            spreads: spreads(split.train.x.as_ref()),
+        };
+        Study {
+            name: name.into(),
+            kept: kept.to_owned(),
+            hidden: hidden.to_owned(),
+            model,
+            folds,
+            shown: shown(&split.test, kept, hidden),
+            inputs,
+        }
+    }
+
+    /// The file of its model.
+    fn file(&self) -> String {
+        let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
+        let words = self.name.chars().map(plain).collect::<String>();
+        let words: Vec<&str> = words.split('-').filter(|w| !w.is_empty()).collect();
+        format!("{}.safetensors", words.join("-"))
+    }
+}
+
+fn number(name: String, at: usize) -> Input {
+    Input { name, sensitive: false, categories: 0, at: at..at + 1 }
+}
+
+/// Neighbouring inputs of the same feature are one column.
+fn features(columns: &Columns, hidden: &str) -> Vec<Input> {
+    let mut all = Vec::new();
+    let mut start = 0;
+    for run in columns.feature.chunk_by(|a, b| a == b) {
+        let name = run.first().and_then(|&i| columns.names.get(i)).cloned().unwrap_or_default();
+        let categories = if run.len() > 1 { run.len() } else { 0 };
+        let sensitive = name == hidden;
+        all.push(Input { name, sensitive, categories, at: start..start + run.len() });
+        start += run.len();
+    }
+    all
+}
+
+/// Some of the rows, evenly over all of them.
+fn shown(sample: &Sample, kept: &str, hidden: &str) -> Shown {
+    let count = sample.rows().min(ROWS);
+    let which: Vec<usize> = (0..count).map(|i| i * sample.rows() / count).collect();
+    let rows = sample.select(&which);
+    let classes = |labels: &Labels| -> Vec<String> {
+        (0..labels.classes().unwrap_or(0)).map(|c| format!("class {c}")).collect()
+    };
+    let labels = vec![
+        values(hidden, true, &classes(&rows.s), &rows.s),
+        values(kept, false, &classes(&rows.y), &rows.y),
+    ];
+    let words = format!("Of the {} that were tested on.", sample.rows());
+    Shown { x: rows.x, labels, words }
+}
+
+/// Writes the models of an experiment and makes its page.
+pub fn page(
+    experiment: &Experiment,
+    name: &str,
+    folder: &Path,
+    effort: &Effort<'_>,
+) -> Outcome<Page> {
+    let mut explorers = Vec::new();
+    for study in &experiment.studies {
+        let _step = effort.step(&format!("{name}: the front of {}", study.name))?;
+        let path = folder.join(study.file());
+        sarl_data::write_file(&path, &study.model.to_bytes()?)?;
+        let points = front::rows(&study.model.front()?, study.folds.as_ref(), POINTS)?;
+        let subject = Subject {
+            name: study.name.clone(),
+            kept: &study.kept,
+            hidden: &study.hidden,
+            model: &study.model,
+            heldout: study.folds.as_ref(),
+            points: &points,
+            own: true,
+            shown: Some(&study.shown),
+            inputs: Some(&study.inputs),
+            command: Typed::retune(&path),
+            heard: None,
+        };
+        // The step is shown already.
+        explorers.push(subject.explorer(true)?.explorer);
+    }
+    let summary = experiment.studies.first().map(|study| {
+        let told = Told {
+            model: &study.model,
+            kept: &study.kept,
+            hidden: &study.hidden,
+            heldout: study.folds.is_some(),
+            audit: None,
+            advice: "The tables below measure it.".to_owned(),
+            warnings: Vec::new(),
+        };
+        told.summary()
+    });
+    let tables = experiment.tables.iter().map(|t| sarl_report::page::Table {
+        title: t.title.clone(),
+        header: t.header.iter().map(|h| (*h).to_owned()).collect(),
+        rows: t.rows.clone(),
+        names: 1,
+    });
+    let section = Section {
+        title: "The experiment".to_owned(),
+        text: [experiment.protocol.to_owned()]
+            .into_iter()
+            .chain(experiment.words.clone())
+            .collect(),
+        charts: experiment.figures.iter().cloned().map(Chart::from).collect(),
+        tables: tables.collect(),
+    };
+    let models: Vec<&Model> = experiment.studies.iter().map(|s| &s.model).collect();
+    Ok(Page {
+        title: format!("The paper's experiment “{name}”"),
+        subtitle: "sarl reproduce · Sadeghi, Yu, Boddeti, ICCV 2019".to_owned(),
+        summary: summary.unwrap_or_default(),
+        explorers,
+        sections: vec![section],
+        about: facts(&[], None, &models, effort.seeds.first().copied().unwrap_or(0)),
+    })
+}
