@@ -9,8 +9,8 @@ use anyhow::{Context, Result, bail};
 const USAGE: &str = "\
 usage: cargo xtask <task>
 
-  test         fmt, clippy, rustdoc, tests and doctests, of the Python package too, with their peers:
-               what CI runs
+  test         fmt, clippy, rustdoc, tests and doctests, of the Python package too, with their peers,
+               and of the reports in a browser: what CI runs
   bench        the benchmarks, with their peers installed into target/venv
   docs         the API documentation, in target/doc
 ";
@@ -47,14 +47,41 @@ fn test() -> Result<()> {
         &[("RUSTDOCFLAGS", "-D warnings")],
     )?;
     // The package as a user gets it, with all that its tests need; the Rust tests ask it too.
-    let python = venv(&[".[test]"])?;
+    let python = venv(&[".[test,browser]"])?;
     let python = python.to_str().context("the path of target/venv is not text")?;
-    run(Command::new(python).args(["-m", "ruff", "check", "python"]))?;
-    run(Command::new(python).args(["-m", "ruff", "format", "--check", "python"]))?;
+    run(Command::new(python).args(["-m", "ruff", "check", "python", "browser"]))?;
+    run(Command::new(python).args(["-m", "ruff", "format", "--check", "python", "browser"]))?;
     cargo_with(&["test", "--release", "--workspace"], &[("SARL_PYTHON", python)])?;
     run(Command::new(python).args(["-m", "pytest"]))?;
+    let chromium = chromium()?;
+    // The tests of the command have built it.
+    let reports = ["-m", "pytest", "browser"];
+    run(Command::new(python).args(reports).env("SARL_CHROMIUM", chromium))?;
     eprintln!("all lanes passed in {:.0} s", start.elapsed().as_secs_f64());
     Ok(())
+}
+
+/// The browser that reports are opened in: that of `SARL_CHROMIUM`, one on the path, or Debian's.
+fn chromium() -> Result<PathBuf> {
+    if let Some(path) = std::env::var_os("SARL_CHROMIUM") {
+        return Ok(path.into());
+    }
+    let found = || {
+        let folders = std::env::var_os("PATH").unwrap_or_default();
+        let names = ["chromium", "chromium-browser", "google-chrome"];
+        std::env::split_paths(&folders)
+            .flat_map(|folder| names.map(|name| folder.join(name)))
+            .find(|path| path.is_file())
+    };
+    if let Some(path) = found() {
+        return Ok(path);
+    }
+    let missing = "no Chromium to open reports in: install it, or set SARL_CHROMIUM to its path";
+    run(Command::new("apt-get").args(["update", "--quiet"])).context(missing)?;
+    let install = ["install", "--quiet", "--yes", "--no-install-recommends"];
+    run(Command::new("apt-get").args(install).args(["chromium", "fonts-dejavu"]))
+        .context(missing)?;
+    found().context(missing)
 }
 
 /// rustfmt and clippy, where rustup manages them and they are missing.
@@ -69,12 +96,15 @@ fn components() -> Result<()> {
 }
 
 fn bench() -> Result<()> {
-    let python = venv(&[".[test]"])?;
+    let python = venv(&[".[test,browser]"])?;
     let python = python.to_str().context("the path of target/venv is not text")?;
     // Only the benchmarks: unit tests take `cargo bench` for a question about themselves.
     let benches = ["--bench", "core", "--bench", "out_of_core"];
     cargo_with(&[&["bench", "--workspace"], &benches[..]].concat(), &[("SARL_PYTHON", python)])?;
-    run(Command::new(python).arg("python/benches/fit.py"))
+    run(Command::new(python).arg("python/benches/fit.py"))?;
+    let chromium = chromium()?;
+    cargo(&["build", "--release"])?;
+    run(Command::new(python).arg("browser/bench_open.py").env("SARL_CHROMIUM", chromium))
 }
 
 /// A virtual environment in `target/venv` with these packages; its Python.

@@ -71,6 +71,7 @@ pub fn probes(hidden: bool, z: &Finding, raw: Option<&Finding>) -> Listed {
             header.extend(["z, R²", "95 % interval"]);
         }
     }
+    rows.iter_mut().for_each(|row| row.resize(header.len(), String::new()));
     let role = if hidden { "to hide" } else { "to keep" };
     let header = header.into_iter().map(str::to_owned).collect();
     Listed { title: format!("{} ({role})", z.attribute), header, rows }

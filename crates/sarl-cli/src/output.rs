@@ -301,9 +301,13 @@ pub fn warn_about(fitted: &Fitted, front: &Front<'_>, global: &Global) -> Vec<St
     let (rows, basis) = (fitted.reduced.rows(), fitted.reduced.basis() as u64);
     let few = rows < 5 * basis;
     if few {
+        let advice = match fitted.reduced.ridge() > 0.0 {
+            true => "",
+            false => ", and try --ridge auto",
+        };
         warnings.push(format!(
             "{rows} rows for {basis} directions: training losses flatter; look at the held-out \
-             ones, and try --ridge auto"
+             ones{advice}"
         ));
     }
     let bounds = front.bounds();

@@ -93,6 +93,8 @@ pub enum Format {
     Number,
     /// 0.8 as 80 %
     Percent,
+    /// Counts: ticks at whole numbers only
+    Whole,
 }
 
 impl Figure {
@@ -192,6 +194,11 @@ impl Axis {
     /// The same in percent.
     pub fn percent(self) -> Self {
         Self { format: Format::Percent, ..self }
+    }
+
+    /// The same at whole numbers.
+    pub fn whole(self) -> Self {
+        Self { format: Format::Whole, ..self }
     }
 
     /// An axis of names.

@@ -20,7 +20,8 @@ pub(crate) struct Ticks {
 pub(crate) fn linear(low: f64, high: f64, target: usize, format: Format) -> Ticks {
     let unit = if format == Format::Percent { 100.0 } else { 1.0 };
     let (low, high) = (low * unit, high * unit);
-    let rough = (high - low) / target.max(1) as f64;
+    let least = if format == Format::Whole { 1.0 } else { 0.0 };
+    let rough = ((high - low) / target.max(1) as f64).max(least);
     let power = rough.log10().floor();
     // The nearest by ratio: the bounds are the geometric means.
     let (factor, power) = match rough / 10f64.powf(power) {
@@ -125,7 +126,7 @@ fn number(value: f64, places: i32, largest: f64) -> String {
 
 fn with_unit(number: String, format: Format) -> String {
     match format {
-        Format::Number => number,
+        Format::Number | Format::Whole => number,
         Format::Percent => number + "\u{a0}%",
     }
 }
@@ -158,6 +159,8 @@ mod tests {
             labels(&linear(0.79, 0.86, 4, Format::Percent)),
             ["80\u{a0}%", "82\u{a0}%", "84\u{a0}%", "86\u{a0}%"]
         );
+        assert_eq!(labels(&linear(0.0, 1.1, 5, Format::Whole)), ["0", "1"]);
+        assert_eq!(labels(&linear(0.0, 21.0, 4, Format::Whole)), ["0", "5", "10", "15", "20"]);
         assert_eq!(
             labels(&linear(0.0, 4e6, 4, Format::Number)),
             ["0", "1×10⁶", "2×10⁶", "3×10⁶", "4×10⁶"]

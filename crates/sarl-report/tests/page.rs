@@ -16,8 +16,8 @@ fn page() -> Page {
     Page {
         title: NASTY.to_owned(),
         subtitle: NASTY.to_owned(),
-        summary: vec![Note {
-            kind: NoteKind::Kept,
+        warnings: vec![Note {
+            kind: NoteKind::Warning,
             title: NASTY.to_owned(),
             text: vec![NASTY.into()],
         }],

@@ -20,7 +20,7 @@ use super::front;
 use crate::args::{Demo, EncoderOptions, Global, KernelName, NumberOrAuto};
 use crate::failure::{Exit, Failure, Outcome};
 use crate::origin::Origin;
-use crate::page::{self, Heard, Inputs, Shown, Subject, Told, Typed, facts, values};
+use crate::page::{self, Heard, Inputs, Shown, Subject, Typed, facts, values};
 use crate::reproduce::sample::{Sample, codes, mixture};
 use crate::reproduce::trial::{Encoded, Split};
 use crate::ring::Probing;
@@ -217,7 +217,7 @@ fn page(
         words: "Fresh ones, which no encoder was fitted on.".to_owned(),
     };
     let inputs = Inputs::of_rows(schema, split.train.x.as_ref());
-    let (mut explorers, mut sections, mut summary) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut explorers, mut sections) = (Vec::new(), Vec::new());
     for run in runs {
         let title = format!("{} encoder", if run.name == "linear" { "Linear" } else { "Kernel" });
         let full = run.model.retune(Goal::Lambda(0.0))?;
@@ -241,22 +241,13 @@ fn page(
             shown: Some(&shown),
             inputs: Some(&inputs),
             command: Typed::retune(&run.path),
+            makes: page::THIS,
             heard: Some(&heard),
+            audited: None,
+            advice: "",
         };
         explorers.push(subject.explorer(global.quiet)?.explorer);
         let Some(audited) = heard.audited(run.model.point().leakage) else { continue };
-        if summary.is_empty() {
-            let told = Told {
-                model: &run.model,
-                kept: "shape",
-                hidden: "colour",
-                heldout: true,
-                audit: Some(&audited),
-                advice: String::new(),
-                warnings: Vec::new(),
-            };
-            summary = told.summary();
-        }
         sections.push(Section {
             title: format!("The audit: {}", title.to_lowercase()),
             ..audited.section()
@@ -266,7 +257,7 @@ fn page(
     Ok(Page {
         title: "Keep the shape, hide the colour".to_owned(),
         subtitle: format!("sarl demo · four Gaussians in three dimensions, {TRAIN} rows"),
-        summary,
+        warnings: Vec::new(),
         explorers,
         sections,
         about: facts(&[folder.join("mixture.csv")], Some(schema), &models, options.seed),

@@ -86,7 +86,7 @@ fn report(
         inputs: Inputs::of_schema(&fitted.schema, fitted.spreads()?),
         heard: heard.as_ref(),
         audited: None,
-        advice: "No audit was run: `sarl audit` measures it, and so does --audit.".to_owned(),
+        advice: "No audit was run: `--audit` runs one, and so does `sarl audit`.",
         warnings,
         seed: options.encoder.seed,
     };

@@ -100,7 +100,7 @@ fn report(
         inputs: Inputs::of_schema(schema, fitted.spreads()?),
         heard: heard.as_ref(),
         audited: None,
-        advice: "No audit was run: add --audit, or run `sarl audit` on a fitted model.".to_owned(),
+        advice: "No audit was run: `--audit` runs one.",
         warnings,
         seed: options.encoder.seed,
     };

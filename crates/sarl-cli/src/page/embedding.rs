@@ -2,6 +2,7 @@
 
 use faer::linalg::solvers::{Llt, Solve};
 use faer::{Mat, MatRef, Side};
+use indicatif::HumanCount;
 use sarl::{Encoder, Model};
 use sarl_eval::Labels;
 use sarl_report::page::{Column, Embedding, Values, Weights, floats, shorts};
@@ -26,6 +27,14 @@ pub struct Shown {
     pub labels: Vec<Values>,
     /// Where they come from.
     pub words: String,
+}
+
+/// Where rows come from that are some of those that were tested on.
+pub fn of_tested(count: usize, all: usize) -> String {
+    match count == all {
+        true => "All that were tested on.".to_owned(),
+        false => format!("Of the {} that were tested on.", HumanCount(all as u64)),
+    }
 }
 
 /// An attribute of rows.

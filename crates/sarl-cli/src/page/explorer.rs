@@ -1,17 +1,22 @@
 //! A fit as a front to play with.
 
+use indicatif::HumanCount;
 use sarl::{Goal, HeldOut, HeldOutLosses, LabelKind, Method, Model, Point, Role};
 use sarl_report::page::{Bound, Explorer, Front, Position};
 use serde_json::{Value, json};
 
 use super::Typed;
-use super::audit::Heard;
+use super::audit::{Audited, Heard};
 use super::embedding::{Eye, Seen, Shown, embedding, turn, weights};
 use super::figures::Plot;
 use super::inputs::Inputs;
 use super::level::{Level, levels};
+use super::words::Told;
 use crate::failure::Outcome;
 use crate::output;
+
+/// What the command at a position mostly makes.
+pub const THIS: &str = "Command for this encoder";
 
 /// What an explorer is made of.
 pub struct Subject<'a> {
@@ -28,8 +33,14 @@ pub struct Subject<'a> {
     pub shown: Option<&'a Shown>,
     pub inputs: Option<&'a Inputs>,
     pub command: Typed,
+    /// What it makes, in a few words.
+    pub makes: &'a str,
     /// Audits along this front.
     pub heard: Option<&'a Heard>,
+    /// An audit of the model alone.
+    pub audited: Option<&'a Audited<'a>>,
+    /// How to get one, if there is none.
+    pub advice: &'a str,
 }
 
 /// An explorer, and what it says of each position as JSON.
@@ -65,7 +76,6 @@ impl Subject<'_> {
             );
             charts.extend(heard.over_leakage(&leakages));
         }
-        charts.push(plot.dimensions()?);
         let bounds = front.bounds();
         let position = |level: &Level<Seen>| Position {
             lambda: level.point.lambda,
@@ -102,16 +112,29 @@ impl Subject<'_> {
             0.0 => String::new(),
             ridge => format!(", ridge {ridge:.1e}"),
         };
+        let start = own.unwrap_or_else(|| knee(&levels));
+        let at = levels.get(start).map_or(0.0, |l| l.point.leakage);
+        let nearest = self.heard.and_then(|heard| heard.audited(at));
+        let told = Told {
+            model,
+            kept: self.kept,
+            hidden: self.hidden,
+            heldout: self.heldout.is_some(),
+            audit: self.audited.or(nearest.as_ref()),
+            advice: self.advice,
+        };
         let explorer = Explorer {
+            summary: told.summary(),
+            makes: self.makes.to_owned(),
             name: self.name.clone(),
             words: format!(
                 "{}{ridge}; {} rows, {} features",
                 model.map_name(),
-                model.reduced().rows(),
-                model.reduced().features()
+                HumanCount(model.reduced().rows()),
+                HumanCount(model.reduced().features() as u64)
             ),
             positions: levels.iter().map(position).collect(),
-            start: own.unwrap_or_else(|| knee(&levels)),
+            start,
             fronts,
             charts,
             embedding: self.shown.map(|shown| embedding(&levels, shown)),

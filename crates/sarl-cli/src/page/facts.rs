@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use indicatif::HumanCount;
 use sarl::Model;
 use sarl_data::{FeatureValues, Label, LabelValues, Scale, Schema};
 use sarl_report::page::Fact;
@@ -44,13 +45,16 @@ pub fn facts(
     for model in models {
         let reduced = model.reduced();
         let (p, q) = reduced.label_columns();
+        let ridge = match reduced.ridge() {
+            0.0 => "no ridge".to_owned(),
+            ridge => format!("ridge {ridge:.3e}"),
+        };
         all.push(fact(
             "Encoder",
             format!(
-                "{}, ridge {}; {} rows, {} features spanning {} directions, {p} target and {q} sensitive label columns",
+                "{}, {ridge}; {} rows, {} features spanning {} directions, {p} target and {q} sensitive label columns",
                 model.map_name(),
-                reduced.ridge(),
-                reduced.rows(),
+                HumanCount(reduced.rows()),
                 reduced.features(),
                 reduced.basis(),
             ),
@@ -66,9 +70,10 @@ fn columns(schema: &Schema) -> Vec<Fact> {
         schema.features().iter().filter(|f| matches!(f.values, FeatureValues::Number { .. }));
     let numbers = numbers.count();
     let categories = schema.features().len() - numbers;
-    let mut rows = format!("{}", schema.rows());
+    let mut rows = HumanCount(schema.rows()).to_string();
     if schema.dropped_rows() > 0 {
-        rows += &format!("; {} more had missing values and were left out", schema.dropped_rows());
+        let dropped = HumanCount(schema.dropped_rows());
+        rows += &format!("; {dropped} more had missing values and were left out");
     }
     let scaled = match schema.scale() {
         Scale::Standard => "; numbers have unit variance",

@@ -44,9 +44,20 @@ impl Plot<'_> {
         let y = format!("utility: what is kept of {}, of what can be (%)", self.kept);
         let most = b.leakage(b.alpha_min);
         let least = b.utility(b.gamma_max);
-        let across = if most > 1e-6 { Some((-0.03 * most, 1.25 * most)) } else { None };
+        // With a ridge the front is not where the bounds are, and held-out rows may be elsewhere.
+        let seen = self.levels.iter().flat_map(|l| {
+            let held = l.heldout.map(|h| place(h.jy, h.js));
+            [(l.point.leakage, l.point.utility)].into_iter().chain(held)
+        });
+        let (left, right, lowest) = seen.fold((0.0_f64, most, least), |(left, right, low), p| {
+            (left.min(p.0), right.max(p.0), low.min(p.1))
+        });
+        let width = (right - left).max(1e-6);
+        let across = (left - 0.03 * width, right + 0.25 * width);
         // The whole front with a part of what lies below, or all from zero.
-        let up = (if least < 0.6 { -0.02 } else { least - 0.6 * (1.0 - least).max(0.02) }, 1.03);
+        let low = if lowest < 0.6 { lowest.min(0.0) - 0.02 } else { 1.6 * lowest - 0.6 };
+        let low = low.min(0.95);
+        let up = (low, 1.0 + 0.04 * (1.0 - low));
         let rules = [
             Rule::horizontal("γ min: all that can be kept", b.utility(b.gamma_min)),
             Rule::horizontal("γ max: kept without leakage", least)
@@ -55,9 +66,8 @@ impl Plot<'_> {
             Rule::vertical("α min: leaked when all is kept", most)
                 .look(Colour::Neutral, Dash::DashDot),
         ];
-        let mut axis = Axis::new(x).percent();
-        axis.range = across;
-        let panel = Panel::new("", axis, Axis::new(y).percent().range(up.0, up.1));
+        let x = Axis::new(x).percent().range(across.0, across.1);
+        let panel = Panel::new("", x, Axis::new(y).percent().range(up.0, up.1));
         let caption = "Up is more kept, left is less leaked. No linear encoder of these features lies outside the shaded region; the encoders of this fit lie on its upper left edge, up to the gap.";
         let cursor = self.cursor("here", |p| p.leakage, |p| p.utility);
         self.trade_off("front", caption, panel, &place, rules, cursor)
@@ -69,9 +79,11 @@ impl Plot<'_> {
         let place = |jy: f64, js: f64| (js, jy);
         let x = Axis::new(format!("adversary loss Js on {} (mean squared error)", self.hidden));
         let y = Axis::new(format!("target loss Jy on {} (mean squared error)", self.kept));
-        let (width, height) = (b.alpha_max - b.alpha_min, b.target_variance - b.gamma_min);
+        let ours = self.levels.iter().map(|l| l.point.losses.js);
+        let least = ours.fold(b.alpha_min, f64::min);
+        let (width, height) = (b.alpha_max - least, b.target_variance - b.gamma_min);
         let x = match width > 1e-6 * b.alpha_max {
-            true => x.range(b.alpha_min - 0.25 * width, b.alpha_max + 0.03 * width),
+            true => x.range(least - 0.25 * width, b.alpha_max + 0.03 * width),
             false => x,
         };
         let y = match height > 1e-9 * b.target_variance {
@@ -150,15 +162,14 @@ impl Plot<'_> {
         Ok(all)
     }
 
-    /// Both losses over λ with their bounds: the paper's figures.
+    /// Both losses over λ with their bounds, and the number of dimensions: the paper's figures.
     pub fn over_lambda(&self) -> Outcome<Chart> {
         let b = self.bounds();
         let jumps = self.jumps()?;
         let panel =
             |title: String, of: fn(&Point) -> f64, held: fn(&HeldOutLosses) -> (f64, f64)| {
-                let x = Axis::new("λ: weight of the adversary").range(0.0, 1.0);
                 let training = self.points.iter().map(|(p, _)| (p.lambda, of(p))).collect();
-                let mut panel = Panel::new(title, x, Axis::new("mean squared error"))
+                let mut panel = Panel::new(title, weight_axis(), Axis::new("mean squared error"))
                     .mark(Line::new("training", training).style(Style::nth(0).unmarked()));
                 let band: Vec<_> = self
                     .points
@@ -186,20 +197,22 @@ impl Plot<'_> {
             panel(format!("target loss on {}", self.kept), |p| p.losses.jy, |h| (h.jy, h.jy_sd))
                 .mark(Rule::horizontal("γ max", b.gamma_max).look(Colour::Neutral, Dash::Dotted))
                 .mark(Rule::horizontal("γ min", b.gamma_min));
-        let figure = Figure::new("over-lambda", "Losses over λ")
-            .caption("What the best linear adversary and the best linear predictor lose at every weight of the adversary, between their bounds.")
-            .columns(2)
+        let figure = Figure::new("over-lambda", "Losses and dimensions over λ")
+            .caption("What the best linear adversary and the best linear predictor lose at every weight of the adversary, beside their bounds; and how many dimensions are best, exactly: it steps where an eigenvalue turns.")
+            .columns(3)
             .panel(adversary)
-            .panel(target);
+            .panel(target)
+            .panel(self.dimensions()?);
         let cursors = vec![
             vec![self.cursor("here", |p| p.lambda, |p| p.losses.js)],
             vec![self.cursor("here", |p| p.lambda, |p| p.losses.jy)],
+            vec![self.cursor("here", |p| p.lambda, |p| p.dim as f64)],
         ];
         Ok(Chart { figure, cursors })
     }
 
     /// The optimal number of dimensions over λ, exactly.
-    pub fn dimensions(&self) -> Outcome<Chart> {
+    fn dimensions(&self) -> Outcome<Panel> {
         let mut breaks = self.front.breakpoints()?;
         breaks.dedup();
         let starts: Vec<f64> = [0.0].into_iter().chain(breaks).collect();
@@ -209,15 +222,16 @@ impl Plot<'_> {
             steps.push((*start, self.front.dimension((start + end) / 2.0)? as f64));
         }
         steps.extend(steps.last().map(|last| (1.0, last.1)));
-        let x = Axis::new("λ: weight of the adversary").range(0.0, 1.0);
         let most = steps.iter().map(|s| s.1).fold(1.0, f64::max);
-        let y = Axis::new("dimensions of z").range(0.0, 1.1 * most);
-        let figure = Figure::new("dimensions", "Optimal number of dimensions over λ")
-            .caption("Exact: it steps where an eigenvalue turns, which one generalised eigenproblem gives in closed form.")
-            .panel(Panel::new("", x, y).mark(Steps::new("dimensions", steps)));
-        let cursor = self.cursor("here", |p| p.lambda, |p| p.dim as f64);
-        Ok(Chart { figure, cursors: vec![vec![cursor]] })
+        let y = Axis::new("dimensions of z").whole().range(0.0, 1.1 * most);
+        let style = Style { colour: Colour::Series(4), dash: Dash::Solid, marker: None };
+        let steps = Steps::new("optimal dimensions", steps).style(style);
+        Ok(Panel::new("dimensions", weight_axis(), y).mark(steps))
     }
+}
+
+fn weight_axis() -> Axis {
+    Axis::new("λ: weight of the adversary").range(0.0, 1.0)
 }
 
 /// A line with the spread over folds around it, from (x, y, sd).

@@ -20,6 +20,8 @@ pub struct Level<T> {
 
 /// Leakages nearer to each other than this are one.
 const SAME: f64 = 1e-9;
+/// A front that leaks no more than this at its end has nothing to step through.
+const NOTHING: f64 = 1e-4;
 
 /// About so many levels; a problem with many label columns takes longer for each.
 fn about(size: usize) -> f64 {
@@ -101,7 +103,7 @@ fn option(goal: Goal) -> String {
 
 /// Multiples of a round width from 0 to below `most`, as they are typed.
 fn round_steps(most: f64, about: f64) -> Vec<String> {
-    if most <= SAME {
+    if most <= NOTHING {
         return vec!["0".to_owned()];
     }
     let finest = most / about;
@@ -136,8 +138,8 @@ mod tests {
         assert_eq!(steps.last().map(String::as_str), Some("0.235"));
         let steps = round_steps(1.0, 100.0);
         assert_eq!((steps.len(), steps[1].as_str(), steps[10].as_str()), (100, "0.01", "0.1"));
-        let steps = round_steps(3.1e-5, 40.0);
-        assert_eq!(steps[1], "0.000001");
+        let steps = round_steps(3.1e-4, 40.0);
+        assert_eq!(steps[1], "0.00001");
         assert!(steps.len() > 20 && steps.len() <= 41);
         assert_eq!(round_steps(0.0, 100.0), ["0"]);
     }

@@ -17,12 +17,11 @@ use sarl_report::page::Page;
 
 pub use self::audit::{Audited, Heard, along_the_front, hear};
 pub use self::command::Typed;
-pub use self::embedding::{Shown, values};
-pub use self::explorer::Subject;
+pub use self::embedding::{Shown, of_tested, values};
+pub use self::explorer::{Subject, THIS};
 pub use self::facts::facts;
 pub use self::inputs::{Input, Inputs, spreads};
 pub use self::table::{TableReport, labels};
-pub use self::words::Told;
 use crate::failure::{Exit, Failure, Outcome};
 
 /// Writes a page; the file is whole or absent.

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use indicatif::HumanCount;
 use sarl::{HeldOut, HeldOutLosses, Model, Point, Role};
 use sarl_data::{BlockOptions, LabelValues, Schema, Source};
 use sarl_report::page::{Page, Section, Values};
@@ -9,9 +10,9 @@ use serde_json::Value;
 
 use super::audit::{Audited, Heard};
 use super::embedding::{Shown, values};
-use super::explorer::{Made, Subject, names};
+use super::explorer::{Made, Subject, THIS, names};
 use super::inputs::Inputs;
-use super::words::Told;
+use super::words::warnings;
 use super::{Typed, facts, write};
 use crate::args::{Global, PageOptions};
 use crate::failure::Outcome;
@@ -35,7 +36,7 @@ pub struct TableReport<'a> {
     pub heard: Option<&'a Heard>,
     pub audited: Option<Audited<'a>>,
     /// How to get one, if there is none.
-    pub advice: String,
+    pub advice: &'a str,
     pub warnings: Vec<String>,
     pub seed: u64,
 }
@@ -57,24 +58,18 @@ impl TableReport<'_> {
             shown: shown.as_ref(),
             inputs: Some(&self.inputs),
             command: self.retune.clone(),
+            makes: THIS,
             heard: self.heard,
+            audited: self.audited.as_ref(),
+            advice: self.advice,
         };
         let Made { explorer, levels } = subject.explorer(global.quiet)?;
         let at = explorer.positions.get(explorer.start).map_or(0.0, |p| p.leakage);
         let audited = self.audited.or_else(|| self.heard?.audited(at));
-        let told = Told {
-            model: self.model,
-            kept: &kept,
-            hidden: &hidden,
-            heldout: self.heldout.is_some(),
-            audit: audited.as_ref(),
-            advice: self.advice,
-            warnings: self.warnings,
-        };
         let page = Page {
             title: format!("Keep {kept}, hide {hidden}"),
             subtitle: format!("sarl {} · {}", self.command, file_names(self.files)),
-            summary: told.summary(),
+            warnings: warnings(&self.warnings),
             explorers: vec![explorer],
             sections: audited.iter().map(Audited::section).collect::<Vec<Section>>(),
             about: facts(self.files, Some(self.schema), &[self.model], self.seed),
@@ -108,7 +103,7 @@ fn draw(
     let source = Source::open(files)?.with_threads(rayon::current_num_threads());
     let rows = Rows::read(&source, schema, None, &BlockOptions::default(), count, seed, global)?;
     let words = match rows.of > rows.len() as u64 {
-        true => format!("Drawn at random from {} (seed {seed}).", rows.of),
+        true => format!("Drawn at random from {} (seed {seed}).", HumanCount(rows.of)),
         false => "All that there are.".to_owned(),
     };
     Ok(Some(Shown { labels: labels(schema, &rows), x: rows.x, words }))

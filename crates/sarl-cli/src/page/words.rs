@@ -1,5 +1,6 @@
 //! The report in plain language.
 
+use indicatif::HumanCount;
 use sarl::Model;
 use sarl_report::page::{Live, Note, NoteKind, Words};
 
@@ -17,21 +18,13 @@ pub struct Told<'a> {
     /// The audit, if there was one.
     pub audit: Option<&'a Audited<'a>>,
     /// What to do for an audit, if there was none.
-    pub advice: String,
-    /// What else the reader should know.
-    pub warnings: Vec<String>,
+    pub advice: &'a str,
 }
 
 impl Told<'_> {
     /// Kept, hidden, guaranteed, not guaranteed.
     pub fn summary(&self) -> Vec<Note> {
-        let mut notes = vec![self.kept(), self.hidden(), self.guaranteed(), self.not_guaranteed()];
-        notes.extend(self.warnings.iter().map(|warning| Note {
-            kind: NoteKind::Warning,
-            title: "Beware".to_owned(),
-            text: vec![warning.as_str().into()],
-        }));
-        notes
+        vec![self.kept(), self.hidden(), self.guaranteed(), self.not_guaranteed()]
     }
 
     fn kept(&self) -> Note {
@@ -60,7 +53,7 @@ impl Told<'_> {
     }
 
     fn guaranteed(&self) -> Note {
-        let rows = self.model.reduced().rows();
+        let rows = HumanCount(self.model.reduced().rows());
         let text = vec![
             format!("Against linear adversaries, on the {rows} rows of the fit: none explains more than ")
                 .into(),
@@ -69,7 +62,10 @@ impl Told<'_> {
              keeps more at this leakage, up to a gap of "
                 .into(),
             Live::Gap.into(),
-            ": the optimum is global.".into(),
+            match self.model.reduced().ridge() > 0.0 {
+                true => ", the price of the ridge on these rows.".into(),
+                false => ": the optimum is global.".into(),
+            },
         ];
         note(NoteKind::Guaranteed, "What is guaranteed", text)
     }
@@ -78,7 +74,7 @@ impl Told<'_> {
         let worst = self.audit.and_then(|a| Some((&a.what, findings::worst(a.z)?)));
         let audit = match worst {
             Some((what, worst)) => format!("The audit found, of {what}: {worst}."),
-            None => self.advice.clone(),
+            None => self.advice.to_owned(),
         };
         let text = vec![
             format!(
@@ -87,8 +83,13 @@ impl Told<'_> {
             )
             .into(),
         ];
-        note(NoteKind::NotGuaranteed, "What is not", text)
+        note(NoteKind::NotGuaranteed, "What is not guaranteed", text)
     }
+}
+
+/// What the reader should beware of.
+pub fn warnings(all: &[String]) -> Vec<Note> {
+    all.iter().map(|text| note(NoteKind::Warning, "Beware", vec![text.as_str().into()])).collect()
 }
 
 fn note(kind: NoteKind, title: &str, text: Vec<Words>) -> Note {

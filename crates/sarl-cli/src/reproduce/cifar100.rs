@@ -298,7 +298,7 @@ fn steps(model: &Model) -> Outcome<Vec<(f64, f64)>> {
 }
 
 fn dimension(encoders: &[Fitted]) -> Outcome<Figure> {
-    let mut panel = Panel::new("", Axis::new("λ"), Axis::new("dimensions of z"));
+    let mut panel = Panel::new("", Axis::new("λ"), Axis::new("dimensions of z").whole());
     for (n, encoder) in encoders.iter().enumerate() {
         panel = panel
             .mark(Steps::new(encoder.name, steps(&encoder.model)?).style(Style::nth(n).unmarked()));

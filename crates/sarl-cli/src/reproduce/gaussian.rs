@@ -63,7 +63,8 @@ pub fn run(effort: &Effort<'_>) -> Outcome<Experiment> {
             splits.iter().map(|s| front(s, &options)).collect::<Outcome<_>>()?;
         let (model, folds) = shown.fit_folds(&options, Goal::Lambda(0.5))?;
         let fitted = (model.clone(), folds);
-        studies.push(Study::new(name, ("shape", "colour"), fitted, shown, None));
+        let study = Study::new(name, ("shape", "colour"), fitted, shown, None);
+        studies.push(study.classes(&["circle", "cross"], &["blue", "red"]));
         let shown_front = front(shown, &options)?;
         fronts.push(Front { name, drawn, shown: shown_front });
         models.push(model);

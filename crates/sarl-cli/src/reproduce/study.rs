@@ -12,7 +12,7 @@ use super::{Effort, Experiment};
 use crate::commands::fit::POINTS;
 use crate::commands::front;
 use crate::failure::Outcome;
-use crate::page::{Input, Inputs, Shown, Subject, Told, Typed, facts, spreads, values};
+use crate::page::{Input, Inputs, Shown, Subject, THIS, Typed, facts, of_tested, spreads, values};
 
 /// Rows that are shown at most.
 const ROWS: usize = 1000;
@@ -57,6 +57,15 @@ impl Study {
         }
     }
 
+    /// The same with names of the classes of what is kept and of what is hidden.
+    pub fn classes(mut self, kept: &[&str], hidden: &[&str]) -> Self {
+        for values in &mut self.shown.labels {
+            let names = if values.hidden { hidden } else { kept };
+            values.classes = names.iter().map(|n| (*n).to_owned()).collect();
+        }
+        self
+    }
+
     /// The file of its model.
     fn file(&self) -> String {
         let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
@@ -96,7 +105,7 @@ fn shown(sample: &Sample, kept: &str, hidden: &str) -> Shown {
         values(hidden, true, &classes(&rows.s), &rows.s),
         values(kept, false, &classes(&rows.y), &rows.y),
     ];
-    let words = format!("Of the {} that were tested on.", sample.rows());
+    let words = of_tested(count, sample.rows());
     Shown { x: rows.x, labels, words }
 }
 
@@ -124,23 +133,14 @@ pub fn page(
             shown: Some(&study.shown),
             inputs: Some(&study.inputs),
             command: Typed::retune(&path),
+            makes: THIS,
             heard: None,
+            audited: None,
+            advice: "The tables below measure it.",
         };
         // The step is shown already.
         explorers.push(subject.explorer(true)?.explorer);
     }
-    let summary = experiment.studies.first().map(|study| {
-        let told = Told {
-            model: &study.model,
-            kept: &study.kept,
-            hidden: &study.hidden,
-            heldout: study.folds.is_some(),
-            audit: None,
-            advice: "The tables below measure it.".to_owned(),
-            warnings: Vec::new(),
-        };
-        told.summary()
-    });
     let tables = experiment.tables.iter().map(|t| sarl_report::page::Table {
         title: t.title.clone(),
         header: t.header.iter().map(|h| (*h).to_owned()).collect(),
@@ -160,7 +160,7 @@ pub fn page(
     Ok(Page {
         title: format!("The paper's experiment “{name}”"),
         subtitle: "sarl reproduce · Sadeghi, Yu, Boddeti, ICCV 2019".to_owned(),
-        summary: summary.unwrap_or_default(),
+        warnings: Vec::new(),
         explorers,
         sections: vec![section],
         about: facts(&[], None, &models, effort.seeds.first().copied().unwrap_or(0)),

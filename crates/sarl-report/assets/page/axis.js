@@ -107,7 +107,9 @@ function ticksOf(axis, domain, length, spacing) {
   const size = d3.max(domain, Math.abs) * scale;
   const extreme = size < 1e-4 || size >= 1e9;
   const written = extreme ? plain : d3.tickFormat(domain[0] * scale, domain[1] * scale, wanted);
-  return { values: d3.ticks(domain[0], domain[1], wanted), format: (v) => `${written(v * scale)}${unit}` };
+  const values = d3.ticks(domain[0], domain[1], wanted);
+  if (axis.format === "whole") return { values: values.filter(Number.isInteger), format: count };
+  return { values, format: (v) => `${written(v * scale)}${unit}` };
 }
 
 // Plot's options for a scale of positions.

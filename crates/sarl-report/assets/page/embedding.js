@@ -61,6 +61,7 @@ function classGroups(classes, values) {
   const rare = used.length - common.length;
   const place = (value) => (common.includes(value) ? common.indexOf(value) : common.length);
   return {
+    rest: common.length,
     names: [...common.map((k) => classes[k]), `other (${rare} classes)`],
     of: values.map((value) => (isNumber(value) ? place(value) : -1)),
   };
@@ -78,6 +79,10 @@ function thirds(values) {
     names: used.map((k) => names[k]),
     of: values.map((value) => (isNumber(value) ? used.indexOf(third(value)) : -1)),
   };
+}
+
+function lookOf({ rest }, k) {
+  return k === rest ? { colour: "neutral", dash: "dotted", shape: "circle", opacity: 0.35 } : nthLook(k);
 }
 
 function shadeOf({ name, values }) {
@@ -153,7 +158,7 @@ function embeddingView(explorer, id) {
     const [range] = cloud.ranges;
     const edges = d3.range(BINS + 1).map((k) => range[0] + ((range[1] - range[0]) * k) / BINS);
     const marks = sharesOf(cloud.at(at, 0), groups, range).map((counts, k) => {
-      const { colour, dash } = nthLook(k);
+      const { colour, dash } = lookOf(groups, k);
       return { kind: "histogram", name: groups.names[k], edges, counts, colour, dash };
     });
     const y = { label: "share of rows (%)", range: [0, (topOf(chosen) || 1) * 1.04] };
@@ -183,13 +188,17 @@ function embeddingView(explorer, id) {
         },
       ];
     };
-    const classed = () =>
-      groups.names.map((name, k) => ({
+    const classed = () => {
+      const marks = groups.names.map((name, k) => ({
         ...look,
         name,
-        ...nthLook(k),
+        ...lookOf(groups, k),
         points: points.filter((_, row) => groups.of[row] === k),
       }));
+      // The rest lies under those that have a name.
+      const rest = marks[groups.rest];
+      return rest ? [rest, ...marks.filter((mark) => mark !== rest)] : marks;
+    };
     const axes = { x: { label: DIRECTIONS[0], range: x }, y: { label: DIRECTIONS[1], range: y } };
     return { title: "", ...axes, marks: shade ? shaded() : classed(), shade };
   }

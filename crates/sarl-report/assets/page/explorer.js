@@ -4,7 +4,12 @@
 function explorerView(explorer, index, { titled, moved }) {
   const { positions } = explorer;
   const heading = element("h2", { class: titled ? "offscreen" : null }, explorer.name);
-  const intro = element("div", { class: "intro" }, heading, element("p", { class: "prose" }, explorer.words));
+  const intro = element(
+    "div",
+    { class: "intro" },
+    heading,
+    element("p", { class: "prose" }, ...prose(explorer.words)),
+  );
   if (!positions.length) return { node: element("div", {}, intro), write() {} };
   const last = positions.length - 1;
   if (last === 0)
@@ -12,7 +17,7 @@ function explorerView(explorer, index, { titled, moved }) {
   let at = Math.max(0, Math.min(last, explorer.start));
   let frame = 0;
 
-  const readout = readoutView(index);
+  const readout = readoutView(index, explorer.makes);
   const bar = sliderBar(explorer, index, (by) => moveTo(at + by), moveTo);
   const front = frontView(explorer, index, moveTo, () => at);
   const charts = explorer.charts.map((chart, k) =>

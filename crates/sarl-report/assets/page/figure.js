@@ -48,7 +48,7 @@ function chartView(chart, { id, tall = false, pick = null }) {
     view.set(panel, cursors[k] ?? []);
     return view;
   });
-  frame.body.style.setProperty("--columns", Math.min(figure.columns, 3));
+  frame.body.style.setProperty("--columns", Math.min(figure.columns, 4));
   frame.body.append(...views.map((view) => view.node));
   frame.setLegend(legendOf(shared));
   frame.setCaption(figure.caption);

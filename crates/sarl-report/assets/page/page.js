@@ -2,8 +2,8 @@
 
 function noteOf({ kind, title, text }) {
   const piece = (words) =>
-    typeof words === "string" ? words : field(words.live, { "data-live": words.live });
-  const pieces = text.map(piece);
+    typeof words === "string" ? prose(words) : field(words.live, { "data-live": words.live });
+  const pieces = text.flatMap(piece);
   return element(
     "article",
     { class: `note-card ${kind}` },
@@ -28,7 +28,7 @@ function summaryOf(notes) {
 
 // One explorer is shown at a time, and built when it first is; tabs choose which, where there
 // are several.
-function explorersOf(explorers, moved) {
+function explorersOf(explorers, { shown, moved }) {
   const several = explorers.length > 1;
   const views = [];
   const panels = explorers.map((_, k) => {
@@ -46,6 +46,7 @@ function explorersOf(explorers, moved) {
       tab.tabIndex = k === next ? 0 : -1;
     });
     panels.forEach((panel, k) => (panel.hidden = k !== next));
+    shown(explorers[next]);
     if (!views[next]) {
       views[next] = explorerView(explorers[next], next, { titled: several, moved });
       panels[next].append(views[next].node);
@@ -79,7 +80,7 @@ function sectionOf(section, k) {
     "section",
     { id: `section-${k}`, class: "section", "aria-labelledby": `section-${k}-title` },
     element("h2", { id: `section-${k}-title` }, section.title),
-    ...section.text.map((text) => element("p", { class: "prose" }, text)),
+    ...section.text.map((text) => element("p", { class: "prose" }, ...prose(text))),
     charts.length ? element("div", { class: "charts" }, ...charts) : null,
     ...section.tables.map(tableOf),
   );
@@ -138,8 +139,14 @@ function start() {
   const main = document.getElementById("main");
   document.getElementById("title").textContent = page.title;
   document.getElementById("subtitle").textContent = page.subtitle;
-  const summary = summaryOf(page.summary);
-  const explorers = explorersOf(page.explorers, (position) => summary && fillFields(summary, position));
+  const summary = element("div", {});
+  const summarise = (notes) =>
+    summary.replaceChildren(...[summaryOf([...notes, ...page.warnings])].filter(Boolean));
+  summarise([]);
+  const explorers = explorersOf(page.explorers, {
+    shown: (explorer) => summarise(explorer.summary),
+    moved: (position) => fillFields(summary, position),
+  });
   main.append(
     ...[summary, ...explorers.nodes, ...page.sections.map(sectionOf), aboutOf(page.about)].filter(Boolean),
   );

@@ -1,5 +1,14 @@
 // One pair of axes: what is drawn by Plot, and over it what follows the slider.
 
+// A drawing has one name; those that Plot gives to its parts may not stand on them. It knows its
+// axes by them, so that `axis: null` must keep it from adding others.
+function unnamed(marks) {
+  return marks
+    .flat(Infinity)
+    .filter(Boolean)
+    .map((mark) => Object.assign(mark, { ariaLabel: null }));
+}
+
 const BAR_ROOM = 22;
 const MARGINS = { marginTop: 12, marginRight: 22, marginBottom: 28 };
 
@@ -81,10 +90,11 @@ function drawPanel(panel, cursors, width, height, label) {
     ...MARGINS,
     className: "plot",
     ariaLabel: label,
+    axis: null,
     x: scaleOf(frame.axes.x, frame.domains.x),
     y: scaleOf(frame.axes.y, frame.domains.y),
     color: panel.shade?.color,
-    marks: [
+    marks: unnamed([
       ...axisMarks(frame, width, labels),
       ...parts.flatMap((part) => part.plots),
       Plot.tip(
@@ -100,7 +110,7 @@ function drawPanel(panel, cursors, width, height, label) {
           maxRadius: 30,
         }),
       ),
-    ],
+    ]),
   });
   svg.setAttribute("role", "img");
   return { svg, frame };
@@ -123,7 +133,10 @@ function describePanel(panel, cursors) {
 // Places cursors over a drawing; the drawing itself stays as it is.
 function cursorLayer(svg, frame, cursors, height) {
   const { marginTop, marginBottom } = MARGINS;
-  const layer = d3.select(svg).insert("g", "[aria-label=tip]").attr("class", "cursors");
+  const layer = d3
+    .select(svg)
+    .insert("g", () => svg.lastElementChild)
+    .attr("class", "cursors");
   const across = svg.scale("x");
   const up = svg.scale("y");
   const tall = height - marginTop - marginBottom;

@@ -3,11 +3,12 @@
 const MAIN_FIELDS = ["leakage", "utility"];
 const OTHER_FIELDS = ["heldout_leakage", "heldout_utility", "dim", "lambda", "js", "jy", "dual_bound", "gap"];
 
-function readoutView(index) {
+function readoutView(index, makes) {
   const pair = (name, shown) => element("div", {}, element("dt", {}, name), element("dd", {}, shown));
   const command = element("code", { id: `command-${index}`, dir: "ltr", tabindex: 0 });
   const copy = copyButton(() => command.textContent, "the command");
   const method = element("span", {});
+  const bound = element("span", {});
   const place = element("p", { class: "print-only" });
   const node = element(
     "section",
@@ -18,13 +19,13 @@ function readoutView(index) {
     element(
       "dl",
       {},
-      ...OTHER_FIELDS.map((name) => pair(FIELDS[name].name, field(name))),
+      ...OTHER_FIELDS.map((name) => pair(name === "dual_bound" ? bound : FIELDS[name].name, field(name))),
       pair("Method", method),
     ),
     element(
       "div",
       { class: "command" },
-      element("div", { class: "command-head" }, element("h4", {}, "Command for this encoder"), copy),
+      element("div", { class: "command-head" }, element("h4", {}, makes), copy),
       command,
     ),
   );
@@ -33,6 +34,7 @@ function readoutView(index) {
     show(position, where) {
       fillFields(node, position);
       method.textContent = position.method;
+      bound.textContent = `Bound on ${position.bound_on} loss`;
       command.replaceChildren(...typed(position.command));
       place.textContent = where;
     },

@@ -11,14 +11,16 @@ function cellOf(value, tag, attributes) {
 }
 
 function tableOf({ title, header, rows, names }) {
-  const side = (k) => (k < names ? "name" : "number");
+  const isFigure = (cell) => typeof cell !== "string" || /^[−-]?[\d.]/.test(cell);
+  const side = (k) => (k < names || !rows.some((row) => isFigure(row[k] ?? "")) ? "name" : "number");
   const head = element(
     "tr",
     {},
     ...header.map((text, k) => cellOf(text, "th", { scope: "col", class: side(k) })),
   );
   const line = (row) => {
-    const cells = row.map((cell, k) =>
+    const full = [...row, ...new Array(Math.max(0, header.length - row.length)).fill("")];
+    const cells = full.map((cell, k) =>
       cellOf(cell, k === 0 && names > 0 ? "th" : "td", {
         class: side(k),
         scope: k === 0 && names > 0 ? "row" : null,

@@ -61,9 +61,10 @@ function drawWeights(columns, domain, width, label) {
     ...MARGINS,
     className: "plot",
     ariaLabel: label,
+    axis: null,
     x: { type: "linear", domain },
     y: { type: "band", domain: order, padding: 0.28 },
-    marks: [
+    marks: unnamed([
       Plot.gridX(across.values, { stroke: "var(--grid)", strokeOpacity: 1 }),
       Plot.axisX(across.values, {
         label: null,
@@ -104,7 +105,7 @@ function drawWeights(columns, domain, width, label) {
           maxRadius: 200,
         }),
       ),
-    ],
+    ]),
   });
   svg.setAttribute("role", "img");
   return svg;

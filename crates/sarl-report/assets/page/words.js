@@ -90,8 +90,8 @@ const FIELDS = {
   dim: { name: "Dimensions of z", read: (at) => at.dim, format: count },
   dimensions: { name: "Dimensions", read: (at) => at.dim, format: dimensions },
   lambda: { name: "Adversary weight λ", read: (at) => at.lambda, format: multiplier },
-  js: { name: "Adversary loss α", read: (at) => at.js, format: loss },
-  jy: { name: "Target loss", read: (at) => at.jy, format: loss },
+  js: { name: "Adversary loss Js = α", read: (at) => at.js, format: loss },
+  jy: { name: "Target loss Jy", read: (at) => at.jy, format: loss },
   dual_bound: { name: "Dual bound", read: (at) => at.dual_bound, format: loss },
   gap: { name: "Gap to the bound", read: (at) => at.gap, format: smallGap },
 };
@@ -152,6 +152,14 @@ function copyButton(read, what) {
     }, 2000);
   });
   return button;
+}
+
+// A sentence: what stands between backticks is something to type, a sign stays with its number.
+function prose(text) {
+  const together = (part) => part.replace(/ %/g, `${NARROW_SPACE}%`);
+  return text
+    .split("`")
+    .map((part, k) => (k % 2 === 1 ? element("code", { class: "word" }, part) : together(part)));
 }
 
 // What is typed breaks between words only, not after a hyphen.

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::Note;
 use crate::figure::Figure;
 
 /// A front with a slider over its positions.
@@ -11,6 +12,10 @@ pub struct Explorer {
     pub name: String,
     /// What it is, in a line.
     pub words: String,
+    /// What it keeps, hides and guarantees, in plain language.
+    pub summary: Vec<Note>,
+    /// What the commands at its positions make, in a few words.
+    pub makes: String,
     /// Where the slider can stand, in ascending leakage.
     pub positions: Vec<Position>,
     /// Where it stands at first.

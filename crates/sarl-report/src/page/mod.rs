@@ -24,8 +24,8 @@ pub struct Page {
     pub title: String,
     /// What made it, on what.
     pub subtitle: String,
-    /// The plain-language summary.
-    pub summary: Vec<Note>,
+    /// What the reader should beware of.
+    pub warnings: Vec<Note>,
     /// Fronts with a slider, one for each kind of encoder.
     pub explorers: Vec<Explorer>,
     /// What else was found, in order.

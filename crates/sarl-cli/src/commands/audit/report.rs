@@ -65,6 +65,9 @@ impl Report {
             all.extend(more);
         }
         value["control"] = json!(self.control.as_ref().map(|c| c.json(&self.attributes)));
+        if let Some(path) = &options.page.html {
+            value["html"] = json!(path);
+        }
         value["seconds"] = json!({ "total": seconds });
         value
     }
@@ -147,7 +150,7 @@ impl Report {
             inputs: Inputs::of_rows(schema, self.split.sides.train.x.as_ref()),
             heard: None,
             audited: Some(audited),
-            advice: String::new(),
+            advice: "",
             warnings: Vec::new(),
             seed: options.seed,
         };

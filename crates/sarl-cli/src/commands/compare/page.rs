@@ -12,7 +12,7 @@ use crate::args::Global;
 use crate::commands::fit::POINTS;
 use crate::commands::front;
 use crate::failure::Outcome;
-use crate::page::{Audited, Heard, Inputs, Shown, Subject, Told, Typed, facts, labels};
+use crate::page::{Heard, Inputs, Shown, Subject, THIS, Typed, facts, labels, of_tested};
 
 /// Our encoders to play with, the comparison, the audits of ours in detail.
 pub fn page(
@@ -44,49 +44,36 @@ pub fn page(
             shown: shown.as_ref(),
             inputs: Some(&inputs),
             command: command(fitted),
+            // Without test rows of their own, the encoders here learnt on a part of the data.
+            makes: if report.sides.apart {
+                THIS
+            } else {
+                "Command for such an encoder of all rows"
+            },
             heard: Some(heard),
+            audited: None,
+            advice: "",
         };
         let explorer = subject.explorer(global.quiet)?.explorer;
         let at = explorer.positions.get(explorer.start).map_or(0.0, |p| p.leakage);
         details.extend(heard.audited(at).map(|audited| {
             let title = format!("The audit of {}", fitted.method.title());
-            (Section { title, ..audited.section() }, audited)
+            Section { title, ..audited.section() }
         }));
         explorers.push(explorer);
     }
-    let first = ours.first().zip(details.first());
-    let summary = first
-        .map_or_else(Vec::new, |(fitted, (_, audited))| summary(fitted, audited, &kept, &hidden));
     let mut sections = vec![comparison(report)];
-    sections.extend(details.into_iter().map(|(section, _)| section));
+    sections.extend(details);
     let models: Vec<_> = ours.iter().map(|f| &f.model).collect();
     let data = &report.options.data.data;
     Ok(Page {
         title: format!("Keep {kept}, hide {hidden}: methods compared"),
         subtitle: "sarl compare".to_owned(),
-        summary,
+        warnings: Vec::new(),
         explorers,
         sections,
         about: facts(data, Some(schema), &models, report.options.encoder.seed),
     })
-}
-
-fn summary(
-    fitted: &Fitted,
-    audited: &Audited<'_>,
-    kept: &str,
-    hidden: &str,
-) -> Vec<sarl_report::page::Note> {
-    let told = Told {
-        model: &fitted.model,
-        kept,
-        hidden,
-        heldout: fitted.folds.is_some(),
-        audit: Some(audited),
-        advice: String::new(),
-        warnings: Vec::new(),
-    };
-    told.summary()
 }
 
 fn named(attributes: &[sarl_eval::Asked]) -> String {
@@ -103,7 +90,7 @@ fn shown(report: &Report<'_>, schema: &Schema) -> Option<Shown> {
     // Evenly over all of them.
     let which: Vec<usize> = (0..count).map(|i| i * test.len() / count).collect();
     let rows = test.select(&which);
-    let words = format!("Of the {} that were tested on.", test.len());
+    let words = of_tested(count, test.len());
     Some(Shown { labels: labels(schema, &rows), x: rows.x, words })
 }
 

@@ -70,6 +70,7 @@ impl Report<'_> {
             "entries": self.entries.iter().map(|e| self.entry_json(e)).collect::<Vec<_>>(),
             "left_out": left_out.collect::<Vec<_>>(),
             "files": files::names(),
+            "html": self.options.page.html,
             "seconds": self.seconds,
         })
     }

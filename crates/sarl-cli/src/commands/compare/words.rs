@@ -59,8 +59,9 @@ fn verdict(report: &Report<'_>) -> Vec<String> {
     let level = if level > 0 { format!(", as much as {level}") } else { String::new() };
     let ours = report.entries.iter().filter(|e| e.method.is_ours()).count();
     let mut all = vec![format!(
-        "Against {} points of other methods, at a worst case no higher than theirs, ours keeps more than {ahead}{level} and less than {}{}.",
+        "Against {} point{} of other methods, at a worst case no higher than theirs, ours keeps more than {ahead}{level} and less than {}{}.",
         rivals.len(),
+        if rivals.len() == 1 { "" } else { "s" },
         behind.len(),
         listed(&behind),
     )];
