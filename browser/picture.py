@@ -15,7 +15,8 @@ SARL = os.environ.get("SARL_BIN", str(ROOT / "target/release/sarl"))
 CHROMIUM = os.environ.get("SARL_CHROMIUM") or shutil.which("chromium")
 
 with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
-    subprocess.run([SARL, "demo", "-o", "sarl-demo", "-q"], cwd=folder, check=True)
+    words = [SARL, "demo", "-o", "sarl-demo", "-q"]
+    subprocess.run(words, cwd=folder, check=True, stdout=subprocess.DEVNULL)
     browser = playwright.chromium.launch(executable_path=CHROMIUM)
     page = browser.new_page(viewport={"width": 1280, "height": 1330}, color_scheme="light")
     page.goto((Path(folder) / "sarl-demo/report.html").as_uri())

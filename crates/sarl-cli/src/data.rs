@@ -4,19 +4,14 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use faer::{Mat, MatRef};
-use sarl::{
-    Block, Choice, Family, FeatureMap, Kernel, LandmarkOptions, Layout, Moments, MomentsOptions,
-    Reduced, Reservoir, Role, best_ridge, median_gamma,
-};
+use sarl::{Block, Family, FeatureMap, Layout, Moments, MomentsOptions, Reduced, Reservoir, Role};
 use sarl_data::{
     BlockOptions, DataBlock, FeatureValues, LabelColumn, LabelValues, MatrixArray, Missing,
     Request, Scale, Schema, Source, Targets,
 };
 
-use crate::args::{
-    Approximation, DataOptions, EncoderOptions, Global, KernelName, MissingPolicy, NumberOrAuto,
-    Sampling, ScalePolicy,
-};
+use crate::args::{Approximation, DataOptions, EncoderOptions, Global, MissingPolicy, ScalePolicy};
+use crate::encoding::{EXACT_ROWS, check_exact, check_options, family, map_of_sample, ridge};
 use crate::failure::{Exit, Failure, Outcome};
 use crate::progress::{self, Pass, Spinner};
 
@@ -55,9 +50,6 @@ pub enum Remark {
 /// Rows kept for choosing landmarks, at least and for each landmark.
 const CANDIDATES: usize = 4000;
 const CANDIDATES_PER_LANDMARK: usize = 10;
-/// More rows than this are too many for the exact kernel method: its memory is their square.
-const EXACT_ROWS: usize = 20_000;
-
 /// Reads the data and reduces the problem, for a command that will write `outputs`.
 pub fn fit(
     data: &DataOptions,
@@ -98,16 +90,6 @@ pub fn shared(request: &Request, schema: &Schema) -> Vec<String> {
     });
     let is_feature = |name: &String| schema.features().iter().any(|f| f.name == *name);
     labels.map(|c| c.name.clone()).filter(is_feature).collect()
-}
-
-/// The family of a kernel; a linear encoder has none.
-pub fn family(kernel: KernelName) -> Option<Family> {
-    match kernel {
-        KernelName::Linear => None,
-        KernelName::Rbf => Some(Family::Rbf),
-        KernelName::Laplacian => Some(Family::Laplacian),
-        KernelName::Polynomial => Some(Family::Polynomial),
-    }
 }
 
 type Read = (Schema, Layout, FeatureMap, Moments);
@@ -169,35 +151,6 @@ pub fn check_output<'a>(output: &Path, mut inputs: impl Iterator<Item = &'a Path
     if inputs.any(|input| input.canonicalize().is_ok_and(|input| input == real)) {
         return Err(Failure::usage(format!("{}: the output is also an input", output.display()))
             .hint("write to another file"));
-    }
-    Ok(())
-}
-
-/// Options whose combination clap cannot judge.
-pub fn check_options(encoder: &EncoderOptions) -> Outcome {
-    let approximated = encoder.approx != Approximation::Landmarks;
-    if encoder.kernel == KernelName::Linear && approximated {
-        return Err(Failure::usage("--approx needs a --kernel: a linear encoder is exact")
-            .hint("add --kernel rbf, or leave --approx out"));
-    }
-    if encoder.kernel == KernelName::Polynomial && encoder.approx == Approximation::RandomFeatures {
-        return Err(Failure::usage("there are no random Fourier features of a polynomial kernel")
-            .hint("use --approx landmarks"));
-    }
-    for (name, value, least) in
-        [("--gamma", encoder.gamma, "above 0"), ("--ridge", encoder.ridge, "0 or more")]
-    {
-        let NumberOrAuto::Number(number) = value else { continue };
-        let fine = number.is_finite() && (number > 0.0 || (name == "--ridge" && number == 0.0));
-        if !fine {
-            let message =
-                format!("{name} is {number}: expected a finite number, {least}, or `auto`");
-            return Err(Failure::usage(message));
-        }
-    }
-    if !(encoder.tolerance >= 0.0 && encoder.tolerance < 1.0) {
-        let message = format!("--tolerance is {}: expected 0 or more, below 1", encoder.tolerance);
-        return Err(Failure::usage(message));
     }
     Ok(())
 }
@@ -309,57 +262,6 @@ fn feature_map(
     map_of_sample(sample.as_ref(), family, options, remarks)
 }
 
-/// Refuses the exact kernel method on too many rows.
-pub fn check_exact(options: &EncoderOptions, rows: u64) -> Outcome {
-    if options.approx != Approximation::Exact || rows <= EXACT_ROWS as u64 {
-        return Ok(());
-    }
-    let message = format!("the exact kernel method needs memory for the square of {rows} rows");
-    Err(Failure::new(Exit::Machine, message)
-        .hint(format!("use --approx landmarks, or at most {EXACT_ROWS} rows")))
-}
-
-/// The feature map of a kernel, from rows that stand for all.
-pub fn map_of_sample(
-    sample: MatRef<'_, f64>,
-    family: Family,
-    options: &EncoderOptions,
-    remarks: &mut Vec<Remark>,
-) -> Outcome<FeatureMap> {
-    let gamma = match options.gamma {
-        NumberOrAuto::Number(gamma) => gamma,
-        NumberOrAuto::Auto => median_gamma(family, sample)?,
-    };
-    let kernel = match family {
-        Family::Rbf => Kernel::Rbf { gamma },
-        Family::Laplacian => Kernel::Laplacian { gamma },
-        Family::Polynomial => {
-            Kernel::Polynomial { gamma, coef0: options.coef0, degree: options.degree }
-        }
-    };
-    let choice = match (options.approx, options.sampling) {
-        (Approximation::RandomFeatures, _) => {
-            let count = options.landmarks.next_multiple_of(2) as usize;
-            return Ok(FeatureMap::random_features(kernel, sample.ncols(), count, options.seed)?);
-        }
-        (Approximation::Exact, _) => Choice::Exact,
-        (Approximation::Landmarks, Sampling::Uniform) => Choice::Uniform,
-        (Approximation::Landmarks, Sampling::Adaptive) => Choice::Adaptive,
-    };
-    let (cap, tolerance, seed) = (options.landmarks as usize, options.tolerance, options.seed);
-    let landmarks = LandmarkOptions { choice, cap, tolerance, seed };
-    let map = FeatureMap::landmarks_until(kernel, sample, &landmarks, &progress::interrupted)?;
-    if choice != Choice::Exact && map.residual() > tolerance {
-        remarks.push(Remark::Warning(format!(
-            "{} landmarks leave {:.1e} of the kernel unexplained, more than the tolerance of \
-             {tolerance:.0e}; raise --landmarks or --tolerance",
-            map.outputs(),
-            map.residual()
-        )));
-    }
-    Ok(map)
-}
-
 fn categories(schema: &Schema) -> Vec<usize> {
     let count = |values: &FeatureValues| match values {
         FeatureValues::Number { .. } => None,
@@ -436,18 +338,4 @@ pub fn with_block<T>(
         block = block.weighted(weights);
     }
     work(&block)
-}
-
-pub fn ridge(
-    options: &EncoderOptions,
-    moments: &Moments,
-    cap: Option<usize>,
-    remarks: &mut Vec<Remark>,
-) -> Outcome<f64> {
-    if let NumberOrAuto::Number(ridge) = options.ridge {
-        return Ok(ridge);
-    }
-    let best = best_ridge(moments, cap)?;
-    remarks.push(Remark::Note(format!("--ridge auto chose {best:.3e} by held-out losses")));
-    Ok(best)
 }

@@ -4,11 +4,12 @@ use std::path::{Path, PathBuf};
 
 use sarl::Model;
 use sarl_data::{BlockOptions, LabelValues, Schema, Source, Unseen};
-use sarl_eval::{Asked, Attributes, Labels, Probe, probes};
+use sarl_eval::{Asked, Attribute, Attributes, Labels, Probe, probes};
 
 use crate::args::{Global, ProbeOptions, UnseenPolicy};
 use crate::failure::{Exit, Failure, Outcome};
 use crate::memory::Rows;
+use crate::ring::{Probing, Ring};
 
 /// The probes that were asked for.
 pub fn probes(options: &ProbeOptions) -> Outcome<Vec<&'static dyn Probe>> {
@@ -115,6 +116,18 @@ pub struct Sides {
 }
 
 impl Sides {
+    /// A ring of these rows.
+    pub fn ring<'a>(&'a self, attributes: &'a [Attribute<'a>], probes: Probing<'a>) -> Ring<'a> {
+        Ring {
+            train: self.train.x.as_ref(),
+            test: self.test.x.as_ref(),
+            attributes,
+            targets: &self.train.targets,
+            sensitives: &self.train.sensitives,
+            probes,
+        }
+    }
+
     /// Which rows were used for what, in a sentence.
     pub fn words(&self, who: &str, data: &[PathBuf], options: &ProbeOptions, seed: u64) -> String {
         let files = |paths: &[PathBuf]| {

@@ -4,6 +4,7 @@
 mod args;
 mod commands;
 mod data;
+mod encoding;
 mod failure;
 mod findings;
 mod inquiry;

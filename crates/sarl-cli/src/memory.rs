@@ -9,7 +9,8 @@ use sarl_data::{BlockOptions, DataBlock, LabelColumn, Scale, Schema, Source};
 use sarl_eval::{Labelled, Labels};
 
 use crate::args::{EncoderOptions, Global};
-use crate::data::{family, map_of_sample, ridge, with_block};
+use crate::data::with_block;
+use crate::encoding::{family, map_of_sample, ridge};
 use crate::failure::{Failure, Outcome};
 use crate::progress::Pass;
 

@@ -13,6 +13,8 @@ use crate::{data, output, plot};
 
 /// Rows of the table that people see.
 const SHOWN: usize = 11;
+/// Points over λ in a report; of more than these, some.
+const MOST_POINTS: usize = 1001;
 
 pub fn run(options: &Front, global: &Global) -> Outcome {
     let outputs: Vec<&Path> =
@@ -88,13 +90,15 @@ fn report(
         true => Some(along_the_front(files, schema, &options.encoder, None, global)?),
         false => None,
     };
+    let every = rows.len().div_ceil(MOST_POINTS);
+    let points: Vec<Row> = rows.iter().step_by(every.max(1)).copied().collect();
     let report = TableReport {
         command: "front",
         files,
         schema,
         model: &model,
         heldout,
-        points: rows,
+        points: &points,
         own: false,
         retune: Typed::fit(&[]),
         inputs: Inputs::of_schema(schema, fitted.spreads()?),

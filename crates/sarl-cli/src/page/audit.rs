@@ -56,14 +56,7 @@ pub fn along_the_front(
     let attributes = inquiry::attributes(schema, &sides);
     let asked = attributes.asked();
     let who = inquiry::probes(&probing)?;
-    let ring = Ring {
-        train: sides.train.x.as_ref(),
-        test: sides.test.x.as_ref(),
-        attributes: &asked,
-        targets: &sides.train.targets,
-        sensitives: &sides.train.sensitives,
-        probes: Probing::both(&who),
-    };
+    let ring = sides.ring(&asked, Probing::both(&who));
     let model = sides.train.fit(encoder, Goal::Lambda(0.0))?;
     let mut rows = sides.words("Probes", data, &probing, encoder.seed);
     rows += "For this the encoder was fitted anew on the rows that the probes learnt from.";

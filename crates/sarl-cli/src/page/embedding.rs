@@ -179,7 +179,6 @@ pub fn weights(levels: &[Level<Seen>], inputs: &Inputs, linear: bool) -> Option<
         axis: "z per standard deviation of the input".to_owned(),
         words: words(inputs, linear),
         columns: order.iter().map(column).collect(),
-        directions,
         net: pick(0),
         up: pick(1),
         down: pick(2),

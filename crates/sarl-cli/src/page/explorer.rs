@@ -57,16 +57,10 @@ impl Subject<'_> {
         let (mut levels, own) = levels(model, self.heldout, self.own, see, quiet)?;
         turn(&mut levels);
         let front = model.front()?;
-        let plot = Plot {
-            front: &front,
-            levels: &levels,
-            points: self.points,
-            kept: self.kept,
-            hidden: self.hidden,
-        };
+        let plot = Plot::new(&front, &levels, self.points, (self.kept, self.hidden))?;
         let mut fronts = vec![
-            Front { name: "Shares".to_owned(), chart: plot.shares()? },
-            Front { name: "Mean squared errors".to_owned(), chart: plot.losses()? },
+            Front { name: "Shares".to_owned(), chart: plot.shares() },
+            Front { name: "Mean squared errors".to_owned(), chart: plot.losses() },
         ];
         let mut charts = vec![plot.over_lambda()?];
         if let Some(heard) = self.heard {

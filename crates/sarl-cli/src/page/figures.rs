@@ -1,6 +1,6 @@
 //! The charts over the positions of the slider.
 
-use sarl::{Bounds, Front, HeldOutLosses, Point};
+use sarl::{Bounds, Front, HeldOutLosses, Losses, Point};
 use sarl_report::page::{Chart, Cursor};
 use sarl_report::{
     Axis, Colour, Dash, Figure, Line, Panel, Points, Region, Rule, Shape, Spread, Steps, Style,
@@ -17,16 +17,36 @@ const BESIDE: f64 = 1e-7;
 
 /// What the charts of one fit are drawn from.
 pub struct Plot<'a> {
-    pub front: &'a Front<'a>,
-    pub levels: &'a [Level<Seen>],
+    front: &'a Front<'a>,
+    levels: &'a [Level<Seen>],
     /// Over λ.
-    pub points: &'a [(Point, Option<HeldOutLosses>)],
+    points: &'a [(Point, Option<HeldOutLosses>)],
     /// The names of what is kept and of what is hidden.
-    pub kept: &'a str,
-    pub hidden: &'a str,
+    kept: &'a str,
+    hidden: &'a str,
+    /// Of everything that linear encoders reach.
+    outline: Vec<Losses>,
+    /// Both sides of every λ at which a dimension is lost.
+    jumps: Vec<(f64, Point)>,
 }
 
-impl Plot<'_> {
+impl<'a> Plot<'a> {
+    pub fn new(
+        front: &'a Front<'a>,
+        levels: &'a [Level<Seen>],
+        points: &'a [(Point, Option<HeldOutLosses>)],
+        (kept, hidden): (&'a str, &'a str),
+    ) -> Outcome<Self> {
+        let mut jumps = Vec::new();
+        for at in front.breakpoints()? {
+            for side in [at - BESIDE, at + BESIDE] {
+                jumps.push((at, front.point(side.clamp(0.0, 1.0))?));
+            }
+        }
+        let outline = front.region(CORNERS)?;
+        Ok(Plot { front, levels, points, kept, hidden, outline, jumps })
+    }
+
     fn bounds(&self) -> &Bounds {
         self.front.bounds()
     }
@@ -37,7 +57,7 @@ impl Plot<'_> {
     }
 
     /// Utility against leakage.
-    pub fn shares(&self) -> Outcome<Chart> {
+    pub fn shares(&self) -> Chart {
         let b = self.bounds();
         let place = |jy: f64, js: f64| (b.leakage(js), b.utility(jy));
         let x = format!("leakage: variance of {} that linear adversaries explain (%)", self.hidden);
@@ -74,7 +94,7 @@ impl Plot<'_> {
     }
 
     /// Target loss against adversary loss.
-    pub fn losses(&self) -> Outcome<Chart> {
+    pub fn losses(&self) -> Chart {
         let b = self.bounds();
         let place = |jy: f64, js: f64| (js, jy);
         let x = Axis::new(format!("adversary loss Js on {} (mean squared error)", self.hidden));
@@ -111,9 +131,8 @@ impl Plot<'_> {
         place: &dyn Fn(f64, f64) -> (f64, f64),
         rules: [Rule; 4],
         cursor: Cursor,
-    ) -> Outcome<Chart> {
-        let outline = self.front.region(CORNERS)?;
-        let outline = outline.iter().map(|l| place(l.jy, l.js)).collect();
+    ) -> Chart {
+        let outline = self.outline.iter().map(|l| place(l.jy, l.js)).collect();
         let ours = self.levels.iter().map(|l| place(l.point.losses.jy, l.point.losses.js));
         // A goal of utility is certified by an adversary loss, which is no bound on this axis.
         let leak = |l: &&Level<Seen>| !matches!(l.goal, sarl::Goal::Utility(_));
@@ -141,31 +160,18 @@ impl Plot<'_> {
         if !held.is_empty() {
             panel = panel.mark(heldout(held.into_iter()));
         }
-        let jumps = self.jumps()?;
-        if !jumps.is_empty() {
-            let at = jumps.iter().map(|(_, p)| place(p.losses.jy, p.losses.js)).collect();
+        if !self.jumps.is_empty() {
+            let at = self.jumps.iter().map(|(_, p)| place(p.losses.jy, p.losses.js)).collect();
             let mark = Points::new("a dimension is lost", at);
             panel = panel.mark(mark.look(Colour::Series(3), Shape::Diamond));
         }
         let figure = Figure::new(name, "What is kept against what leaks").caption(caption);
-        Ok(Chart { figure: figure.panel(panel), cursors: vec![vec![cursor]] })
-    }
-
-    /// Both sides of every λ at which a dimension is lost.
-    fn jumps(&self) -> Outcome<Vec<(f64, Point)>> {
-        let mut all = Vec::new();
-        for at in self.front.breakpoints()? {
-            for side in [at - BESIDE, at + BESIDE] {
-                all.push((at, self.front.point(side.clamp(0.0, 1.0))?));
-            }
-        }
-        Ok(all)
+        Chart { figure: figure.panel(panel), cursors: vec![vec![cursor]] }
     }
 
     /// Both losses over λ with their bounds, and the number of dimensions: the paper's figures.
     pub fn over_lambda(&self) -> Outcome<Chart> {
         let b = self.bounds();
-        let jumps = self.jumps()?;
         let panel =
             |title: String, of: fn(&Point) -> f64, held: fn(&HeldOutLosses) -> (f64, f64)| {
                 let training = self.points.iter().map(|(p, _)| (p.lambda, of(p))).collect();
@@ -179,8 +185,8 @@ impl Plot<'_> {
                 if !band.is_empty() {
                     panel = panel.mark(heldout(band.into_iter()));
                 }
-                if !jumps.is_empty() {
-                    let at = jumps.iter().map(|(at, p)| (*at, of(p))).collect();
+                if !self.jumps.is_empty() {
+                    let at = self.jumps.iter().map(|(at, p)| (*at, of(p))).collect();
                     let mark = Points::new("a dimension is lost", at);
                     panel = panel.mark(mark.look(Colour::Series(3), Shape::Diamond));
                 }

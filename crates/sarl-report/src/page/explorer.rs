@@ -163,8 +163,6 @@ pub struct Weights {
     pub words: String,
     /// The columns of the table.
     pub columns: Vec<Column>,
-    /// How many directions there are at most.
-    pub directions: usize,
     /// Base64 of little-endian floats: for each position, for each of the first two directions (or
     /// the one that there is), for each column the sum over the column's inputs.
     pub net: String,

@@ -32,9 +32,11 @@
 
 mod erasure;
 mod file;
+mod frozen;
 mod model;
 #[cfg(test)]
 mod tests;
 
 pub use erasure::Erasure;
-pub use model::{Encoder, Model};
+pub use frozen::Encoder;
+pub use model::Model;

@@ -19,7 +19,8 @@ use self::entry::{Entry, Guesses, Method, Setting};
 use self::report::Report;
 use self::rivals::Wanted;
 use crate::args::{Compare, Global};
-use crate::data::{check_exact, check_output, learn, request, shared};
+use crate::data::{check_output, learn, request, shared};
+use crate::encoding::check_exact;
 use crate::failure::{Failure, Outcome};
 use crate::inquiry::{self, Files};
 use crate::memory::{scaled_columns, standardise};
@@ -54,14 +55,7 @@ pub fn run(options: &Compare, global: &Global) -> Outcome {
     let (rivals, left_out) = wanted.for_labels(&sides.train)?;
     let attributes = inquiry::attributes(&schema, &sides);
     let (asked, seeds) = (attributes.asked(), options.probing.seeds(seed));
-    let ring = Ring {
-        train: sides.train.x.as_ref(),
-        test: sides.test.x.as_ref(),
-        attributes: &asked,
-        targets: &sides.train.targets,
-        sensitives: &sides.train.sensitives,
-        probes: Probing::both(&who),
-    };
+    let ring = sides.ring(&asked, Probing::both(&who));
     let raw = control(&ring, &seeds, global)?;
     let guesses = Guesses::new(&raw.found, &attributes);
     let mut entry = Entry::new(Method::Raw, Setting::None, std::slice::from_ref(&raw), 0, &guesses);

@@ -7,7 +7,7 @@ use sarl_eval::{Attributes, Side};
 
 use super::entry::{Entry, Guesses, Method, Setting};
 use crate::args::{Approximation, EncoderOptions, Global, KernelName, NumberOrAuto};
-use crate::data::check_options;
+use crate::encoding::check_options;
 use crate::failure::{Failure, Outcome};
 use crate::memory::Rows;
 use crate::progress::{self, Spinner};

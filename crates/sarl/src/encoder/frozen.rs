@@ -1,0 +1,312 @@
+//! A frozen encoder: one matrix product behind the map's columns.
+//!
+//! ```text
+//! z = Θ (φ(x) − mean φ),   Θ = Gᵀ (W Q)ᵀ            ŷ = ȳ + Vyᵀ z      ŝ = s̄ + Vsᵀ z
+//! x̂ = x̄ + Cov(x, z) Cov(z)⁻¹ z
+//! ```
+//!
+//! For landmarks the triangular solve of `φ` is folded into Θ, so encoding a row costs `m (d + r)`
+//! multiplications, not `m²`. With the features as the target and λ → 1, `x̂` is LEACE (Belrose et
+//! al. 2023).
+
+use faer::{Mat, MatRef};
+use rayon::prelude::*;
+
+use crate::error::Place;
+use crate::features::{Columns, Map};
+use crate::moments::{Block, Element, NO_CLASS, Role, check_finite, row_slice};
+use crate::spectral::Reduced;
+use crate::{Error, Result};
+
+/// Rows encoded at a time by one worker.
+const ROWS: usize = 1024;
+
+/// An encoder with the best linear predictors from what it gives.
+#[derive(Clone, Debug)]
+pub struct Encoder {
+    columns: Columns,
+    /// Columns × dim.
+    weights: Mat<f64>,
+    offset: Vec<f64>,
+    /// What is taken off each dense input first; nothing, if it is empty.
+    shift: Vec<f64>,
+    /// What it is then multiplied by; nothing, if it is empty or already in the weights.
+    factor: Vec<f64>,
+    target: Linear,
+    sensitive: Linear,
+    inputs: Option<Linear>,
+}
+
+/// `mean + coefficientsᵀ z`.
+#[derive(Clone, Debug)]
+struct Linear {
+    mean: Vec<f64>,
+    coefficients: Mat<f64>,
+}
+
+impl Linear {
+    fn apply(&self, z: MatRef<'_, f64>) -> Mat<f64> {
+        let mut out = z * &self.coefficients;
+        for (j, mean) in self.mean.iter().enumerate() {
+            out.col_mut(j).iter_mut().for_each(|v| *v += mean);
+        }
+        out
+    }
+}
+
+impl Encoder {
+    pub(super) fn new(columns: &Columns, reduced: &Reduced, subspace: &Mat<f64>) -> Self {
+        let g = oriented(reduced, subspace);
+        let used = g.nrows();
+        let weights = reduced.basis.as_ref().subcols(0, used) * &g;
+        let centre = faer::ColRef::from_slice(&reduced.centre[..used]);
+        let (vy, vs) = reduced.predictors(g.as_ref());
+        Encoder {
+            columns: columns.clone(),
+            weights,
+            offset: (g.transpose() * centre).iter().copied().collect(),
+            shift: Vec::new(),
+            factor: Vec::new(),
+            target: Linear { mean: reduced.target_mean.clone(), coefficients: vy },
+            sensitive: Linear { mean: reduced.sensitive_mean.clone(), coefficients: vs },
+            inputs: reduced.inputs.as_ref().map(|(cross, mean)| Linear {
+                mean: mean.clone(),
+                coefficients: reduced.regress(g.as_ref(), cross.as_ref().subrows(0, used)),
+            }),
+        }
+    }
+
+    /// The encoder of rows that come as they are, where it was fitted on `(x − shift) · factor` of
+    /// their dense inputs: it encodes and reconstructs x.
+    pub fn unscaled(mut self, shift: &[f64], factor: &[f64]) -> Result<Self> {
+        let dense = match &self.columns {
+            Columns::Linear { dense, .. } => *dense,
+            columns => columns.inputs(),
+        };
+        for (what, found) in [("shifts", shift.len()), ("factors", factor.len())] {
+            if found != dense {
+                return Err(Error::shape(what, found, dense));
+            }
+        }
+        self.shift = shift.to_vec();
+        match &self.columns {
+            Columns::Linear { .. } => {
+                for j in 0..self.weights.ncols() {
+                    let column = self.weights.col_mut(j);
+                    column.iter_mut().zip(factor).for_each(|(w, factor)| *w *= factor);
+                }
+            }
+            _ => self.factor = factor.to_vec(),
+        }
+        if let Some(inputs) = &mut self.inputs {
+            for (j, (shift, factor)) in shift.iter().zip(factor).enumerate() {
+                inputs.mean[j] = inputs.mean[j] / factor + shift;
+                inputs.coefficients.col_mut(j).iter_mut().for_each(|v| *v /= factor);
+            }
+        }
+        Ok(self)
+    }
+
+    /// r, the number of dimensions of z.
+    pub fn dim(&self) -> usize {
+        self.weights.ncols()
+    }
+
+    /// The number of inputs.
+    pub fn inputs(&self) -> usize {
+        self.columns.inputs()
+    }
+
+    /// Columns × dim: for a linear encoder `z = weightsᵀ x − offset`.
+    pub fn weights(&self) -> MatRef<'_, f64> {
+        self.weights.as_ref()
+    }
+
+    /// What is computed from a row before the product with the weights.
+    pub fn map(&self) -> Map<'_> {
+        self.columns.view()
+    }
+
+    /// The mean of the inputs and dim × inputs: `x̂ = mean + coefficientsᵀ z`, where x is known.
+    pub fn reconstruction(&self) -> Option<(&[f64], MatRef<'_, f64>)> {
+        self.inputs.as_ref().map(|l| (l.mean.as_slice(), l.coefficients.as_ref()))
+    }
+
+    /// What is taken from each dimension, so that z has mean zero on the training data.
+    pub fn offset(&self) -> &[f64] {
+        &self.offset
+    }
+
+    /// z for each row of x, rows × dim, in parallel over rows.
+    pub fn encode<T: Element>(&self, x: MatRef<'_, T>) -> Result<Mat<f64>> {
+        if x.ncols() != self.inputs() {
+            return Err(Error::shape("input columns", x.ncols(), self.inputs()));
+        }
+        self.encode_columns(x, &[])
+    }
+
+    /// z for each row of a block, whose class-coded features are looked up, not multiplied.
+    /// Labels and weights are not looked at.
+    pub fn encode_block<T: Element>(&self, block: &Block<'_, T>) -> Result<Mat<f64>> {
+        let (width, categories): (usize, &[usize]) = match &self.columns {
+            Columns::Linear { dense, codes } => (*dense, codes),
+            columns => (columns.inputs(), &[]),
+        };
+        let found = (block.dense.ncols(), block.codes.len());
+        if found.0 != width {
+            return Err(Error::shape("dense input columns", found.0, width));
+        }
+        if found.1 != categories.len() {
+            return Err(Error::shape("class-coded input columns", found.1, categories.len()));
+        }
+        let mut coded = Vec::with_capacity(categories.len());
+        let mut start = width;
+        for (g, (&codes, &classes)) in block.codes.iter().zip(categories).enumerate() {
+            if codes.len() != block.rows() {
+                return Err(Error::shape("rows of a class-coded input", codes.len(), block.rows()));
+            }
+            let unknown = |c: u32| c as usize >= classes && c != NO_CLASS;
+            if let Some(i) = codes.iter().position(|&c| unknown(c)) {
+                let (what, row, class) = (format!("class-coded input {g}"), i as u64, codes[i]);
+                return Err(Error::Class { what, row, class, classes });
+            }
+            coded.push((start, codes));
+            start += classes;
+        }
+        self.encode_columns(block.dense, &coded)
+    }
+
+    /// What the map makes of each row of x: the columns that the weights belong to. One matrix
+    /// serves every encoder of the same fit, see [`Encoder::encode_features`].
+    pub fn features(&self, x: MatRef<'_, f64>) -> Result<Mat<f64>> {
+        if x.ncols() != self.inputs() {
+            return Err(Error::shape("input columns", x.ncols(), self.inputs()));
+        }
+        check_finite(x, 0, Place::Feature)?;
+        let x = match self.shift.is_empty() {
+            true => x.to_owned(),
+            false => self.scaled(x, &mut Vec::new()).to_owned(),
+        };
+        Ok(match &self.columns {
+            Columns::Linear { .. } => x,
+            columns => columns.apply(x.as_ref()),
+        })
+    }
+
+    /// z of rows whose [`Encoder::features`] are known.
+    pub fn encode_features(&self, features: MatRef<'_, f64>) -> Result<Mat<f64>> {
+        if features.ncols() != self.weights.nrows() {
+            return Err(Error::shape("features", features.ncols(), self.weights.nrows()));
+        }
+        let mut z = features * &self.weights;
+        for (j, offset) in self.offset.iter().enumerate() {
+            z.col_mut(j).iter_mut().for_each(|v| *v -= offset);
+        }
+        Ok(z)
+    }
+
+    /// `coded` are the first weight row and the codes of each class-coded input.
+    fn encode_columns<T: Element>(
+        &self,
+        x: MatRef<'_, T>,
+        coded: &[(usize, &[u32])],
+    ) -> Result<Mat<f64>> {
+        check_finite(x, 0, Place::Feature)?;
+        let mut z = Mat::zeros(x.nrows(), self.dim());
+        if self.dim() == 0 {
+            return Ok(z);
+        }
+        let dense = match &self.columns {
+            Columns::Linear { .. } => self.weights.subrows(0, x.ncols()),
+            _ => self.weights.as_ref(),
+        };
+        let parts = z.as_mut().par_row_chunks_mut(ROWS);
+        // One buffer for each worker: to allocate it anew for each part takes as long as the rest.
+        parts.enumerate().for_each_init(Vec::new, |buffer, (i, mut part)| {
+            let first = i * ROWS;
+            let rows = x.subrows(first, part.nrows());
+            let rows = match T::as_doubles(rows).filter(|_| self.shift.is_empty()) {
+                Some(rows) => rows,
+                None => self.scaled(rows, buffer),
+            };
+            let mut encoded = match &self.columns {
+                Columns::Linear { .. } => rows * dense,
+                columns => columns.apply(rows) * dense,
+            };
+            for (j, offset) in self.offset.iter().enumerate() {
+                let weights = self.weights.col_as_slice(j);
+                for (i, v) in encoded.col_mut(j).iter_mut().enumerate() {
+                    let looked_up = coded
+                        .iter()
+                        .filter(|(_, codes)| codes[first + i] != NO_CLASS)
+                        .map(|(start, codes)| weights[start + codes[first + i] as usize]);
+                    *v += looked_up.sum::<f64>() - offset;
+                }
+            }
+            part.copy_from(&encoded);
+        });
+        Ok(z)
+    }
+
+    /// Rows as doubles, shifted and scaled, in the buffer.
+    fn scaled<'b, T: Element>(
+        &self,
+        x: MatRef<'_, T>,
+        buffer: &'b mut Vec<f64>,
+    ) -> MatRef<'b, f64> {
+        let (rows, width) = x.shape();
+        buffer.clear();
+        for i in 0..rows {
+            match row_slice(x, i) {
+                Some(row) => buffer.extend(row.iter().map(|&v| v.into())),
+                None => buffer.extend((0..width).map(|j| x[(i, j)].into())),
+            }
+        }
+        for row in buffer.chunks_mut(width.max(1)) {
+            row.iter_mut().zip(&self.shift).for_each(|(v, shift)| *v -= shift);
+            row.iter_mut().zip(&self.factor).for_each(|(v, factor)| *v *= factor);
+        }
+        MatRef::from_row_major_slice(buffer, rows, width)
+    }
+
+    /// The best linear predictions of the label columns of a role, from z.
+    pub fn predict(&self, role: Role, z: MatRef<'_, f64>) -> Result<Mat<f64>> {
+        self.check_z(z)?;
+        Ok(match role {
+            Role::Target => self.target.apply(z),
+            Role::Sensitive => self.sensitive.apply(z),
+        })
+    }
+
+    /// The best linear reconstruction of x from z.
+    pub fn reconstruct(&self, z: MatRef<'_, f64>) -> Result<Mat<f64>> {
+        self.check_z(z)?;
+        let message = "this encoder cannot reconstruct its inputs: with a kernel or random \
+                       features they must be kept, or be the target";
+        let inputs = self.inputs.as_ref().ok_or(Error::Unavailable(message))?;
+        Ok(inputs.apply(z))
+    }
+
+    fn check_z(&self, z: MatRef<'_, f64>) -> Result<()> {
+        if z.ncols() == self.dim() {
+            return Ok(());
+        }
+        Err(Error::shape("columns of z", z.ncols(), self.dim()))
+    }
+}
+
+/// Turns each direction so that its largest weight is positive: eigenvectors have no sign of
+/// their own. Weights as large as the largest but for rounding do not compete with the first.
+fn oriented(reduced: &Reduced, subspace: &Mat<f64>) -> Mat<f64> {
+    let mut g = subspace.clone();
+    let weights = reduced.basis.as_ref().subcols(0, g.nrows()) * &g;
+    for j in 0..g.ncols() {
+        let column = weights.col(j);
+        let largest = column.iter().fold(0.0_f64, |a, v| a.max(v.abs()));
+        let leader = column.iter().find(|v| v.abs() >= largest * (1.0 - 1e-6));
+        if leader.is_some_and(|v| *v < 0.0) {
+            g.col_mut(j).iter_mut().for_each(|v| *v = -*v);
+        }
+    }
+    g
+}
