@@ -47,11 +47,11 @@ def shares(heldout: dict[str, float], bounds: dict[str, Any]) -> dict[str, tuple
     return {
         "heldout_leakage": (
             1 - heldout["js"] / bounds["alpha_max"],
-            heldout["js_sd"] / bounds["alpha_max"],
+            heldout["leaked_sd"],
         ),
         "heldout_utility": (
             (bounds["target_variance"] - heldout["jy"]) / attainable,
-            heldout["jy_sd"] / attainable,
+            heldout["kept_sd"] * bounds["target_variance"] / attainable,
         ),
     }
 

@@ -85,7 +85,7 @@ fn by_hand(m: &Matrix) -> Value {
         json!({
             "lambda": p.lambda, "dim": p.dim, "jy": p.losses.jy, "js": p.losses.js,
             "utility": p.utility, "leakage": p.leakage,
-            "heldout": { "jy": h.jy, "js": h.js, "jy_sd": h.jy_sd, "js_sd": h.js_sd },
+            "heldout": { "jy": h.jy, "js": h.js, "jy_sd": h.jy_sd, "js_sd": h.js_sd, "kept_sd": h.kept_sd, "leaked_sd": h.leaked_sd },
         })
     });
     let b = front.bounds();

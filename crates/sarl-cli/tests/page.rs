@@ -227,6 +227,20 @@ fn a_comparison_shows_ours_and_the_others() {
     }
 }
 
+/// Without covariance a class is hidden under any convex loss, a number under the squared one.
+#[test]
+fn no_more_is_promised_than_holds() {
+    let folder = folder();
+    for (hidden, any_loss) in [("sex", true), ("score:number", false), ("sex,score:number", false)]
+    {
+        let line = format!("front people.csv -t income -s {hidden} --features age,work,hours");
+        folder.sarl(&format!("{line} --html r.html")).succeeded();
+        let notes = &page(&folder, "r.html")["explorers"][0]["summary"];
+        let guaranteed = array(notes).iter().find(|n| n["kind"] == "guaranteed").unwrap();
+        assert_eq!(guaranteed.to_string().contains("convex"), any_loss, "{hidden}");
+    }
+}
+
 #[test]
 fn rows_can_be_left_out() {
     let folder = folder();
@@ -261,6 +275,7 @@ fn what_cannot_be_written_is_refused_before_any_work() {
             format!("front people.csv {LABELS} --html r.html --html-rows 100000"),
             format!("{fit} --html m.safetensors"),
             format!("front people.csv {LABELS} --csv f --html f"),
+            format!("front people.csv {LABELS} --html -"),
         ],
     );
     all_fail(

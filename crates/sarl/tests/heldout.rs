@@ -50,9 +50,17 @@ fn tested(train: (&Mat<f64>, Mat<f64>), test: (&Mat<f64>, Mat<f64>)) -> f64 {
     residual.squared_norm_l2() / test.0.nrows() as f64
 }
 
+/// Rows in the fold, the losses on it, and what they explain of the labels there.
+struct Fold {
+    rows: f64,
+    jy: f64,
+    js: f64,
+    kept: f64,
+    leaked: f64,
+}
+
 struct Folds {
-    /// Rows in the fold, Jy and Js on it.
-    losses: Vec<(f64, f64, f64)>,
+    losses: Vec<Fold>,
 }
 
 impl Folds {
@@ -76,27 +84,42 @@ impl Folds {
             let loss = |labels: &Mat<f64>| {
                 tested((&a, rows_of(labels, &out)), (&b, rows_of(labels, &inside)))
             };
-            let (jy, js) = (loss(&data.targets()), loss(&data.sensitives()));
-            (inside.len() as f64, jy, js)
+            // The mean of the training rows is all that is known without z.
+            let nothing = [Mat::zeros(out.len(), 0), Mat::zeros(inside.len(), 0)];
+            let without = |labels: &Mat<f64>| {
+                let [a, b] = &nothing;
+                tested((a, rows_of(labels, &out)), (b, rows_of(labels, &inside)))
+            };
+            let (y, s) = (data.targets(), data.sensitives());
+            let (jy, js) = (loss(&y), loss(&s));
+            let (kept, leaked) = (1.0 - jy / without(&y), 1.0 - js / without(&s));
+            Fold { rows: inside.len() as f64, jy, js, kept, leaked }
         });
         Folds { losses: losses.collect() }
     }
 
     /// The mean over rows, and the deviation between folds.
-    fn summary(&self, value: impl Fn(&(f64, f64, f64)) -> f64) -> (f64, f64) {
-        let rows: f64 = self.losses.iter().map(|l| l.0).sum();
-        let mean = self.losses.iter().map(|l| l.0 * value(l)).sum::<f64>() / rows;
+    fn summary(&self, value: impl Fn(&Fold) -> f64) -> (f64, f64) {
+        let rows: f64 = self.losses.iter().map(|l| l.rows).sum();
+        let mean = self.losses.iter().map(|l| l.rows * value(l)).sum::<f64>() / rows;
         let squares: f64 = self.losses.iter().map(|l| (value(l) - mean).powi(2)).sum();
         (mean, (squares / (self.losses.len() - 1) as f64).sqrt())
     }
 
     fn check(&self, found: HeldOutLosses, what: &str) {
-        let (jy, jy_sd) = self.summary(|l| l.1);
-        let (js, js_sd) = self.summary(|l| l.2);
+        let (jy, jy_sd) = self.summary(|l| l.jy);
+        let (js, js_sd) = self.summary(|l| l.js);
         let pairs = [(found.jy, jy), (found.js, js), (found.jy_sd, jy_sd), (found.js_sd, js_sd)];
         for (found, expected) in pairs {
             let off = (found - expected).abs() / (jy + js);
             assert!(off < 1e-8, "{what}: found {found}, by hand {expected}");
+        }
+        let shares = [
+            (found.kept_sd, self.summary(|l| l.kept).1),
+            (found.leaked_sd, self.summary(|l| l.leaked).1),
+        ];
+        for (found, expected) in shares {
+            assert!((found - expected).abs() < 1e-8, "{what}: found {found}, by hand {expected}");
         }
     }
 }

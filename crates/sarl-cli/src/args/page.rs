@@ -9,11 +9,18 @@ use clap::Args;
 #[command(next_help_heading = "Report")]
 pub struct PageOptions {
     /// Write a report to this HTML file: one file that opens in any browser, without a network
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = file)]
     pub html: Option<PathBuf>,
     /// Rows that the report shows encoded, with their labels, drawn at random; 0 for none
-    #[arg(long, default_value_t = PageOptions::ROWS, value_name = "N", requires = "html", value_parser = clap::value_parser!(u32).range(0..=5000))]
+    #[arg(long, default_value_t = PageOptions::ROWS, value_name = "N", requires = "html", value_parser = clap::value_parser!(u32).range(0..=2000))]
     pub html_rows: u32,
+}
+
+fn file(text: &str) -> Result<PathBuf, &'static str> {
+    match text {
+        "-" => Err("a report is a file: it cannot go to stdout"),
+        _ => Ok(text.into()),
+    }
 }
 
 impl PageOptions {

@@ -13,8 +13,9 @@ use crate::failure::Outcome;
 
 /// Directions that are shown.
 pub const DIRECTIONS: usize = 2;
-/// Columns that are listed at most.
-const MOST_COLUMNS: usize = 500;
+/// Weights that are stored at most, which limits the columns that are listed: 500 for a hundred
+/// levels of one direction.
+const MOST_WEIGHTS: usize = 150_000;
 /// What is added to the variances of the inputs where a kernel encoder is drawn near by a linear
 /// one: one-hot columns are not independent.
 const RIDGE: f64 = 1e-3;
@@ -164,7 +165,8 @@ pub fn weights(levels: &[Level<Seen>], inputs: &Inputs, linear: bool) -> Option<
     };
     let mut order: Vec<usize> = (0..inputs.columns.len()).collect();
     order.sort_by(|&a, &b| most(b).total_cmp(&most(a)));
-    order.truncate(MOST_COLUMNS);
+    let each = 3 * levels.len() * directions.clamp(1, DIRECTIONS);
+    order.truncate((MOST_WEIGHTS / each.max(1)).max(20));
     order.sort_unstable();
     let pick = |k: usize| {
         let cells = summed.iter().flatten().flat_map(|w| order.iter().map(move |&c| w[c][k]));

@@ -1,7 +1,7 @@
 //! A fit as a front to play with.
 
 use indicatif::HumanCount;
-use sarl::{Goal, HeldOut, HeldOutLosses, LabelKind, Method, Model, Point, Role};
+use sarl::{Bounds, Goal, HeldOut, HeldOutLosses, LabelKind, Method, Model, Point, Role};
 use sarl_report::page::{Bound, Explorer, Front, Position};
 use serde_json::{Value, json};
 
@@ -85,8 +85,8 @@ impl Subject<'_> {
                 js_sd: h.js_sd,
                 utility: bounds.utility(h.jy),
                 leakage: bounds.leakage(h.js),
-                utility_sd: bounds.utility(h.jy) - bounds.utility(h.jy + h.jy_sd),
-                leakage_sd: h.js_sd / bounds.alpha_max,
+                utility_sd: utility_spread(bounds, &h),
+                leakage_sd: h.leaked_sd,
             }),
             dual_bound: level.certificate.dual_bound,
             gap: level.certificate.gap,
@@ -145,6 +145,12 @@ impl Subject<'_> {
         let levels = all.collect();
         Ok(Made { explorer, levels })
     }
+}
+
+/// The spread of the utility over the folds.
+pub fn utility_spread(bounds: &Bounds, heldout: &HeldOutLosses) -> f64 {
+    // All of the target is this much utility.
+    heldout.kept_sd * bounds.utility(0.0)
 }
 
 /// Where utility is furthest above the straight line between the ends.

@@ -7,6 +7,7 @@ use sarl_report::{
 };
 
 use super::embedding::Seen;
+use super::explorer::utility_spread;
 use super::level::Level;
 use crate::failure::Outcome;
 
@@ -14,6 +15,9 @@ use crate::failure::Outcome;
 const CORNERS: usize = 240;
 /// How near to a breakpoint its two sides are looked at.
 const BESIDE: f64 = 1e-7;
+
+/// Where a target loss and an adversary loss stand.
+type Place<'a> = &'a dyn Fn(f64, f64) -> (f64, f64);
 
 /// What the charts of one fit are drawn from.
 pub struct Plot<'a> {
@@ -90,7 +94,8 @@ impl<'a> Plot<'a> {
         let panel = Panel::new("", x, Axis::new(y).percent().range(up.0, up.1));
         let caption = "Up is more kept, left is less leaked. No linear encoder of these features lies outside the shaded region; the encoders of this fit lie on its upper left edge, up to the gap.";
         let cursor = self.cursor("here", |p| p.leakage, |p| p.utility);
-        self.trade_off("front", caption, panel, &place, rules, cursor)
+        let spread = |h: &HeldOutLosses| utility_spread(b, h);
+        self.trade_off("front", caption, panel, (&place, &spread), rules, cursor)
     }
 
     /// Target loss against adversary loss.
@@ -120,7 +125,8 @@ impl<'a> Plot<'a> {
         ];
         let caption = "The same front in mean squared errors, summed over label columns, as in the paper: down is more kept, right is less leaked.";
         let cursor = self.cursor("here", |p| p.losses.js, |p| p.losses.jy);
-        self.trade_off("losses", caption, Panel::new("", x, y), &place, rules, cursor)
+        let panel = Panel::new("", x, y);
+        self.trade_off("losses", caption, panel, (&place, &|h| h.jy_sd), rules, cursor)
     }
 
     fn trade_off(
@@ -128,7 +134,7 @@ impl<'a> Plot<'a> {
         name: &str,
         caption: &str,
         panel: Panel,
-        place: &dyn Fn(f64, f64) -> (f64, f64),
+        (place, spread): (Place<'_>, &dyn Fn(&HeldOutLosses) -> f64),
         rules: [Rule; 4],
         cursor: Cursor,
     ) -> Chart {
@@ -153,8 +159,8 @@ impl<'a> Plot<'a> {
             .iter()
             .filter_map(|l| l.heldout)
             .map(|h| {
-                let ((x, y), (_, end)) = (place(h.jy, h.js), place(h.jy + h.jy_sd, h.js));
-                (x, y, (y - end).abs())
+                let (x, y) = place(h.jy, h.js);
+                (x, y, spread(&h))
             })
             .collect();
         if !held.is_empty() {

@@ -1,7 +1,7 @@
 //! The report in plain language.
 
 use indicatif::HumanCount;
-use sarl::Model;
+use sarl::{LabelKind, Model, Role};
 use sarl_report::page::{Live, Note, NoteKind, Words};
 
 use super::audit::Audited;
@@ -58,9 +58,11 @@ impl Told<'_> {
             format!("Against linear adversaries, on the {rows} rows of the fit: none explains more than ")
                 .into(),
             Live::Leakage.into(),
-            ", and at no leakage none beats a constant under any convex loss. No other such encoder \
-             keeps more at this leakage, up to a gap of "
-                .into(),
+            match self.hides_classes() {
+                true => ", and at no leakage none beats a constant under any convex loss. ".into(),
+                false => ". ".into(),
+            },
+            "No other such encoder keeps more at this leakage, up to a gap of ".into(),
             Live::Gap.into(),
             match self.model.reduced().ridge() > 0.0 {
                 true => ", the price of the ridge on these rows.".into(),
@@ -68,6 +70,12 @@ impl Told<'_> {
             },
         ];
         note(NoteKind::Guaranteed, "What is guaranteed", text)
+    }
+
+    /// Of a number without covariance only the squared loss is known.
+    fn hides_classes(&self) -> bool {
+        let mut hidden = self.model.labels().iter().filter(|l| l.role == Role::Sensitive);
+        hidden.all(|l| matches!(l.kind, LabelKind::Class { .. }))
     }
 
     fn not_guaranteed(&self) -> Note {

@@ -30,6 +30,13 @@ pub struct HeldOutLosses {
     pub jy_sd: f64,
     /// Standard deviation of the adversary loss over the folds.
     pub js_sd: f64,
+    /// Standard deviation over the folds of the share of the fold's own target variance that is
+    /// explained. How much of the target there is in a fold does not enter, as it does `jy_sd`.
+    #[serde(default)]
+    pub kept_sd: f64,
+    /// The same of the sensitive attributes.
+    #[serde(default)]
+    pub leaked_sd: f64,
 }
 
 /// The folds of a data set, each reduced and ready to be tested.
@@ -55,6 +62,13 @@ struct Tested {
     cross: Mat<f64>,
     /// `E‖y − ȳ‖²`.
     spread: f64,
+}
+
+impl Tested {
+    /// The share of the variance that a loss leaves explained.
+    fn explained(&self, loss: f64) -> f64 {
+        if self.spread > 0.0 { 1.0 - loss / self.spread } else { 0.0 }
+    }
 }
 
 impl HeldOut {
@@ -105,11 +119,12 @@ impl HeldOut {
         let mut losses = Vec::with_capacity(self.folds.len());
         for fold in &self.folds {
             let (jy, js) = fold.losses(&encoder(fold)?);
-            losses.push((fold.weight, jy, js));
+            let shares = (fold.target.explained(jy), fold.sensitive.explained(js));
+            losses.push((fold.weight, [jy, js, shares.0, shares.1]));
         }
-        let (jy, jy_sd) = mean_and_spread(losses.iter().map(|l| (l.0, l.1)));
-        let (js, js_sd) = mean_and_spread(losses.iter().map(|l| (l.0, l.2)));
-        Ok(HeldOutLosses { jy, js, jy_sd, js_sd })
+        let of = |i: usize| mean_and_spread(losses.iter().map(move |l| (l.0, l.1[i])));
+        let [(jy, jy_sd), (js, js_sd)] = [of(0), of(1)];
+        Ok(HeldOutLosses { jy, js, jy_sd, js_sd, kept_sd: of(2).1, leaked_sd: of(3).1 })
     }
 }
 
