@@ -58,7 +58,8 @@ def test_every_chart_is_described_and_has_a_table(shelf: Shelf, read: Read, kind
     reading.open_tables()
     page = reading.page
     charts = page.locator("figure:visible")
-    assert charts.count() >= 5
+    # The front, over λ, the embedding, the weights; whatever else there is.
+    assert charts.count() >= 4
     for chart in charts.all():
         assert chart.locator("h3").inner_text()
         assert chart.locator("details table tbody tr").count() > 0
