@@ -208,7 +208,7 @@ impl Moments {
                 let (moments, spreads) = standardised(&moments, standardise)?;
                 let ridge = match ridge {
                     Some(ridge) => ridge,
-                    None => sarl::best_ridge(&moments, cap)?,
+                    None => sarl::best_ridge(&moments, cap)?.ridge,
                 };
                 let covariances = moments.covariances()?;
                 let reduced = sarl::Reduced::new(&covariances, ridge)?;

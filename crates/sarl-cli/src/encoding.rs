@@ -114,6 +114,8 @@ pub fn ridge(
         return Ok(ridge);
     }
     let best = best_ridge(moments, cap)?;
-    remarks.push(Remark::Note(format!("--ridge auto chose {best:.3e} by held-out losses")));
-    Ok(best)
+    let end = if best.largest { ", the largest that was tried" } else { "" };
+    let found = format!("--ridge auto chose {:.3e} by held-out losses{end}", best.ridge);
+    remarks.push(Remark::Note(found));
+    Ok(best.ridge)
 }

@@ -146,6 +146,13 @@ pub enum Error {
         /// The decomposition.
         what: &'static str,
     },
+    /// The features depend on each other so closely that z cannot be computed from what a model
+    /// file stores.
+    #[error(
+        "the features are too nearly dependent for z to be computed to six digits, so nothing can \
+         be guaranteed about it; fewer features or a larger ridge will help"
+    )]
+    Unstable,
     /// The caller asked for an end.
     #[error("interrupted")]
     Interrupted,
@@ -163,6 +170,18 @@ pub enum Error {
 }
 
 impl Error {
+    /// Whether more rows would have been enough: a part of the data has too few of them, or a label
+    /// or every feature is constant there.
+    pub fn is_about_few_rows(&self) -> bool {
+        matches!(
+            self,
+            Error::Folds(_)
+                | Error::TooFewRows { .. }
+                | Error::ConstantLabel { .. }
+                | Error::NoVariation
+        )
+    }
+
     pub(crate) fn shape(what: impl Into<String>, found: usize, expected: usize) -> Self {
         Error::Shape { what: what.into(), found, expected }
     }

@@ -67,7 +67,8 @@ pub use features::{
 };
 pub use front::{
     Bounds, Candidate, Certificate, Criterion, Front, Goal, HeldOut, HeldOutLosses, MapChoice,
-    Method, Point, Solution, best_ridge, choose_map, choose_ridge, mean_variance,
+    Method, Point, RidgeChoice, Solution, best_ridge, choose_map, choose_ridge, mean_variance,
+    wants_ridge,
 };
 pub use moments::{
     Block, Covariances, Element, InputCovariances, Label, LabelBlock, LabelCovariances, LabelKind,

@@ -8,6 +8,17 @@ pub const RANK: f64 = 1e-11;
 /// The same, for moments whose products were formed in single precision.
 pub const RANK_SINGLE: f64 = 1e-5;
 
+/// A variance under this share of the second moment that it was subtracted from is the rounding of
+/// that subtraction: it is about `n/256 · 1e-16` for products of 256 rows at a time.
+pub const FLOOR: f64 = 1e-13;
+
+/// The same, for moments whose products were formed in single precision.
+pub const FLOOR_SINGLE: f64 = 1e-6;
+
+/// The share of a direction's standard deviation that may be rounding of the features. What would
+/// be noisier adds no direction to the basis: z could not be computed again to these digits.
+pub const NOISE: f64 = 1e-7;
+
 /// A standard deviation under this share of the mean's magnitude is the rounding of a constant.
 pub const CONSTANT: f64 = 8.0 * f64::EPSILON;
 

@@ -6,7 +6,7 @@ mod common;
 
 use common::dense::{Data, Values, problems};
 use common::{normal, rng, synthetic};
-use faer::prelude::SolveLstsq;
+use faer::prelude::{Solve, SolveLstsq};
 use faer::{Mat, MatRef};
 use rand::RngExt;
 use sarl::{
@@ -50,21 +50,67 @@ fn tested(train: (&Mat<f64>, Mat<f64>), test: (&Mat<f64>, Mat<f64>)) -> f64 {
     residual.squared_norm_l2() / test.0.nrows() as f64
 }
 
-/// Rows in the fold, the losses on it, and what they explain of the labels there.
+/// What an adversary may add to the variance of each dimension of z (`front::heldout::SHRINKAGE`,
+/// which is private), as shares of their mean.
+const SHRINKAGE: [f64; 6] = [1e-9, 1e-3, 1e-2, 1e-1, 1.0, 10.0];
+
+/// The same for least squares that shrink: centred, with a share of the mean variance added.
+fn tested_shrunk(train: (&Mat<f64>, Mat<f64>), test: (&Mat<f64>, Mat<f64>), shrinkage: f64) -> f64 {
+    let n = train.0.nrows() as f64;
+    let mean = |a: &Mat<f64>| -> Vec<f64> {
+        (0..a.ncols()).map(|j| a.col(j).iter().sum::<f64>() / a.nrows() as f64).collect()
+    };
+    let about =
+        |a: &Mat<f64>, m: &[f64]| Mat::from_fn(a.nrows(), a.ncols(), |i, j| a[(i, j)] - m[j]);
+    let (mz, ms) = (mean(train.0), mean(&train.1));
+    let (z, s) = (about(train.0, &mz), about(&train.1, &ms));
+    let mut c = z.transpose() * &z * faer::Scale(1.0 / n);
+    let size = c.nrows();
+    let variance = (0..size).map(|i| c[(i, i)]).sum::<f64>() / size.max(1) as f64;
+    (0..size).for_each(|i| c[(i, i)] += shrinkage * variance);
+    let cross = z.transpose() * &s * faer::Scale(1.0 / n);
+    let fitted = if size == 0 { cross } else { c.full_piv_lu().solve(cross) };
+    let residual = about(&test.1, &ms) - about(test.0, &mz) * fitted;
+    residual.squared_norm_l2() / test.0.nrows() as f64
+}
+
+/// Rows in the fold, a loss on it, and what it explains of the label there.
+#[derive(Clone, Copy)]
 struct Fold {
     rows: f64,
-    jy: f64,
-    js: f64,
-    kept: f64,
-    leaked: f64,
+    loss: f64,
+    share: f64,
+}
+
+impl Fold {
+    /// The mean of the training rows is all that is known without z.
+    fn new(loss: f64, train: Mat<f64>, test: Mat<f64>) -> Self {
+        let nothing = |rows: &Mat<f64>| Mat::zeros(rows.nrows(), 0);
+        let (a, b, rows) = (nothing(&train), nothing(&test), test.nrows() as f64);
+        let without = tested((&a, train), (&b, test));
+        Fold { rows, loss, share: 1.0 - loss / without }
+    }
+}
+
+/// The mean over rows, the deviation between folds, and that of the shares.
+fn summary(folds: &[Fold]) -> [f64; 3] {
+    let rows: f64 = folds.iter().map(|l| l.rows).sum();
+    let of = |value: fn(&Fold) -> f64| {
+        let mean = folds.iter().map(|l| l.rows * value(l)).sum::<f64>() / rows;
+        let squares: f64 = folds.iter().map(|l| (value(l) - mean).powi(2)).sum();
+        (mean, (squares / (folds.len() - 1) as f64).sqrt())
+    };
+    let ((mean, deviation), (_, shares)) = (of(|l| l.loss), of(|l| l.share));
+    [mean, deviation, shares]
 }
 
 struct Folds {
-    losses: Vec<Fold>,
+    target: [f64; 3],
+    sensitive: [f64; 3],
 }
 
 impl Folds {
-    /// Fits on the rows outside each fold, and tests on the rows inside.
+    /// Fits on rows outside each fold, and tests on the rows inside.
     fn by_hand(
         data: &Data,
         options: MomentsOptions,
@@ -72,54 +118,59 @@ impl Folds {
         cap: Option<usize>,
         goal: Goal,
     ) -> Self {
-        let fold = |i: usize| fold_of(i as u64, options.folds as u64, options.seed);
-        let losses = (0..options.folds).map(|f| {
-            let (out, inside): (Vec<usize>, Vec<usize>) =
-                (0..data.x.nrows()).partition(|&i| fold(i) != f);
-            let (train, test) = (pick(data, &out), pick(data, &inside));
+        let folds = options.folds;
+        let rows = |which: &[usize]| -> Vec<usize> {
+            let fold = |i: &usize| fold_of(*i as u64, folds as u64, options.seed);
+            (0..data.x.nrows()).filter(|i| which.contains(&fold(i))).collect()
+        };
+        // One-hot columns of all the data: a fold may lack a class.
+        let (y, s) = (data.targets(), data.sensitives());
+        let encode = |fitted: &[usize]| {
+            let train = pick(data, fitted);
             let encoder = train.model(&train.reduced(ridge), cap, goal).unwrap().encoder();
-            let a = encoder.encode(train.x.as_ref()).unwrap();
-            let b = encoder.encode(test.x.as_ref()).unwrap();
-            // One-hot columns of all the data: a fold may lack a class.
-            let loss = |labels: &Mat<f64>| {
-                tested((&a, rows_of(labels, &out)), (&b, rows_of(labels, &inside)))
+            move |rows: &[usize]| encoder.encode(rows_of(&data.x, rows).as_ref()).unwrap()
+        };
+        let mut adversaries: Vec<Vec<Fold>> = vec![Vec::new(); 1 + SHRINKAGE.len()];
+        let mut target = Vec::new();
+        for f in 0..folds {
+            let others: Vec<usize> = (1..folds).map(|step| (f + step) % folds).collect();
+            let (out, inside) = (rows(&others), rows(&[f]));
+            let z = encode(&out);
+            let plain = |labels: &Mat<f64>| {
+                let (a, b) = (rows_of(labels, &out), rows_of(labels, &inside));
+                let loss = tested((&z(&out), a.clone()), (&z(&inside), b.clone()));
+                Fold::new(loss, a, b)
             };
-            // The mean of the training rows is all that is known without z.
-            let nothing = [Mat::zeros(out.len(), 0), Mat::zeros(inside.len(), 0)];
-            let without = |labels: &Mat<f64>| {
-                let [a, b] = &nothing;
-                tested((a, rows_of(labels, &out)), (b, rows_of(labels, &inside)))
-            };
-            let (y, s) = (data.targets(), data.sensitives());
-            let (jy, js) = (loss(&y), loss(&s));
-            let (kept, leaked) = (1.0 - jy / without(&y), 1.0 - js / without(&s));
-            Fold { rows: inside.len() as f64, jy, js, kept, leaked }
-        });
-        Folds { losses: losses.collect() }
-    }
-
-    /// The mean over rows, and the deviation between folds.
-    fn summary(&self, value: impl Fn(&Fold) -> f64) -> (f64, f64) {
-        let rows: f64 = self.losses.iter().map(|l| l.rows).sum();
-        let mean = self.losses.iter().map(|l| l.rows * value(l)).sum::<f64>() / rows;
-        let squares: f64 = self.losses.iter().map(|l| (value(l) - mean).powi(2)).sum();
-        (mean, (squares / (self.losses.len() - 1) as f64).sqrt())
+            target.push(plain(&y));
+            adversaries[0].push(plain(&s));
+            if folds < 3 {
+                continue;
+            }
+            let (first, second) = (rows(&others[..folds / 2]), rows(&others[folds / 2..]));
+            let z = encode(&first);
+            for (i, &shrinkage) in SHRINKAGE.iter().enumerate() {
+                let (a, b) = (rows_of(&s, &second), rows_of(&s, &inside));
+                let rows = (&z(&second), &z(&inside));
+                let loss = tested_shrunk((rows.0, a.clone()), (rows.1, b.clone()), shrinkage);
+                adversaries[i + 1].push(Fold::new(loss, a, b));
+            }
+        }
+        let adversaries = adversaries.iter().filter(|a| !a.is_empty()).map(|a| summary(a));
+        let worst = adversaries.min_by(|a, b| a[0].total_cmp(&b[0])).unwrap();
+        Folds { target: summary(&target), sensitive: worst }
     }
 
     fn check(&self, found: HeldOutLosses, what: &str) {
-        let (jy, jy_sd) = self.summary(|l| l.jy);
-        let (js, js_sd) = self.summary(|l| l.js);
+        let size = self.target[0] + self.sensitive[0];
+        let [jy, jy_sd, kept_sd] = self.target;
+        let [js, js_sd, leaked_sd] = self.sensitive;
         let pairs = [(found.jy, jy), (found.js, js), (found.jy_sd, jy_sd), (found.js_sd, js_sd)];
         for (found, expected) in pairs {
-            let off = (found - expected).abs() / (jy + js);
-            assert!(off < 1e-8, "{what}: found {found}, by hand {expected}");
+            let off = (found - expected).abs() / size;
+            assert!(off < 1e-7, "{what}: found {found}, by hand {expected}");
         }
-        let shares = [
-            (found.kept_sd, self.summary(|l| l.kept).1),
-            (found.leaked_sd, self.summary(|l| l.leaked).1),
-        ];
-        for (found, expected) in shares {
-            assert!((found - expected).abs() < 1e-8, "{what}: found {found}, by hand {expected}");
+        for (found, expected) in [(found.kept_sd, kept_sd), (found.leaked_sd, leaked_sd)] {
+            assert!((found - expected).abs() < 1e-7, "{what}: found {found}, by hand {expected}");
         }
     }
 }
@@ -264,4 +315,72 @@ fn rows_of_each_fold_do_not_depend_on_blocks() {
     let at = |moments| HeldOut::new(moments, 0.0, None).unwrap().at(0.5).unwrap();
     let (a, b) = (at(&whole), at(&pieces));
     assert!((a.jy - b.jy).abs() < 1e-10 && (a.js_sd - b.js_sd).abs() < 1e-10);
+}
+
+/// A column that varies in one row only is constant in the other folds, up to rounding.
+#[test]
+fn a_column_that_varies_in_one_row() {
+    let table = synthetic(53, 400, 4, 2, 2);
+    let plain = Data::from(&table);
+    let wide = Mat::from_fn(400, 6, |i, j| match j {
+        0..4 => plain.x[(i, j)],
+        4 => 0.1 + if i == 17 { 3.7 } else { 0.0 },
+        _ => 1e3 / 3.0 + if i == 230 { 0.01 } else { 0.0 },
+    });
+    let data = Data { x: wide, ..Data::from(&table) };
+    for standard in [false, true] {
+        let mut moments = data.moments(&data.linear(), MomentsOptions::default());
+        if standard {
+            moments.standardise().unwrap();
+        }
+        let with = HeldOut::new(&moments, 0.0, None).unwrap().at(0.0).unwrap();
+        let moments = plain.moments(&plain.linear(), MomentsOptions::default());
+        let without = HeldOut::new(&moments, 0.0, None).unwrap().at(0.0).unwrap();
+        // The columns add two directions that a single row decides: a little noise, not more.
+        assert!((with.jy - without.jy).abs() < 0.02 * without.jy, "{with:?} {without:?}");
+    }
+}
+
+/// A landmark that only the tested fold knows must not serve there: fitted anew on the other rows,
+/// the encoder would not have it.
+#[test]
+fn kernels_are_tested_as_if_fitted_anew() {
+    let mut rng = rng(54);
+    let n = 300;
+    // Rare far points: each is a landmark, and no other row is near it.
+    let mut x = normal(&mut rng, n, 3);
+    (0..30).for_each(|i| x[(10 * i, i % 3)] += 20.0 + i as f64);
+    let noise = normal(&mut rng, n, 2);
+    let label = |j: usize| -> Vec<Values> {
+        let sign = |i: usize| u32::from(x[(i, j)].sin() + 0.5 * noise[(i, j)] > 0.0);
+        vec![Values::Class((0..n).map(sign).collect())]
+    };
+    let (y, s) = (label(0), label(1));
+    let data = Data { x, y, s };
+    let options = MomentsOptions::default();
+    let kernel = Kernel::Rbf { gamma: 0.3 };
+    for choice in [sarl::Choice::Exact, sarl::Choice::Adaptive] {
+        let landmarks = LandmarkOptions { choice, cap: 200, ..Default::default() };
+        let map = FeatureMap::landmarks(kernel, data.x.as_ref(), &landmarks).unwrap();
+        let found = HeldOut::new(&data.moments(&map, options), 1e-3, None).unwrap();
+        let found = found.at(0.0).unwrap().jy;
+        let refit = |f: usize| {
+            let fold = |i: usize| fold_of(i as u64, options.folds as u64, options.seed);
+            let (out, inside): (Vec<usize>, Vec<usize>) = (0..n).partition(|&i| fold(i) != f);
+            let train = pick(&data, &out);
+            let map = FeatureMap::landmarks(kernel, train.x.as_ref(), &landmarks).unwrap();
+            let moments = train.moments(&map, MomentsOptions { folds: 1, ..options });
+            let reduced = sarl::Reduced::new(&moments.covariances().unwrap(), 1e-3).unwrap();
+            let goal = Goal::Lambda(0.0);
+            let model = sarl::Model::new(&map, &train.layout(), &reduced, None, goal).unwrap();
+            let z =
+                |rows: &[usize]| model.encoder().encode(rows_of(&data.x, rows).as_ref()).unwrap();
+            let y = data.targets();
+            let loss = tested((&z(&out), rows_of(&y, &out)), (&z(&inside), rows_of(&y, &inside)));
+            loss * inside.len() as f64 / n as f64
+        };
+        let refits: f64 = (0..options.folds).map(refit).sum();
+        let close = if choice == sarl::Choice::Exact { 1e-6 } else { 0.1 };
+        assert!((found - refits).abs() < close * refits, "{choice:?}: {found}, refits {refits}");
+    }
 }

@@ -129,7 +129,7 @@ impl Run {
         let block = Block::new(train.x.as_ref()).class(codes(&train.y)).class(codes(&train.s));
         map.push(&mut moments, &block)?;
         // Hundreds of landmarks fit the noise of 4000 rows; a ridge chosen on held-out rows does not.
-        let ridge = if map.is_linear() { 0.0 } else { best_ridge(&moments, None)? };
+        let ridge = if map.is_linear() { 0.0 } else { best_ridge(&moments, None)?.ridge };
         let reduced = Reduced::new(&moments.covariances()?, ridge)?;
         let front = Front::new(&reduced, None)?;
         let folds = HeldOut::new(&moments, ridge, None)?;

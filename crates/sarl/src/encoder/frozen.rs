@@ -28,6 +28,8 @@ pub struct Encoder {
     /// Columns × dim.
     weights: Mat<f64>,
     offset: Vec<f64>,
+    /// What is left of the offset once the inputs are shifted.
+    rest: Vec<f64>,
     /// What is taken off each dense input first; nothing, if it is empty.
     shift: Vec<f64>,
     /// What it is then multiplied by; nothing, if it is empty or already in the weights.
@@ -61,11 +63,15 @@ impl Encoder {
         let weights = reduced.basis.as_ref().subcols(0, used) * &g;
         let centre = faer::ColRef::from_slice(&reduced.centre[..used]);
         let (vy, vs) = reduced.predictors(g.as_ref());
+        let offset: Vec<f64> = (g.transpose() * centre).iter().copied().collect();
+        let (shift, rest) = about_means(columns, reduced, weights.as_ref())
+            .unwrap_or_else(|| (Vec::new(), offset.clone()));
         Encoder {
             columns: columns.clone(),
             weights,
-            offset: (g.transpose() * centre).iter().copied().collect(),
-            shift: Vec::new(),
+            offset,
+            rest,
+            shift,
             factor: Vec::new(),
             target: Linear { mean: reduced.target_mean.clone(), coefficients: vy },
             sensitive: Linear { mean: reduced.sensitive_mean.clone(), coefficients: vs },
@@ -88,7 +94,10 @@ impl Encoder {
                 return Err(Error::shape(what, found, dense));
             }
         }
-        self.shift = shift.to_vec();
+        // (x − shift) · factor − own = (x − (shift + own / factor)) · factor
+        let own = |j: usize| self.shift.get(j).map_or(0.0, |own| own / factor[j]);
+        let moved = |j: usize| if factor[j] == 0.0 { shift[j] } else { shift[j] + own(j) };
+        self.shift = (0..dense).map(moved).collect();
         match &self.columns {
             Columns::Linear { .. } => {
                 for j in 0..self.weights.ncols() {
@@ -199,7 +208,7 @@ impl Encoder {
             return Err(Error::shape("features", features.ncols(), self.weights.nrows()));
         }
         let mut z = features * &self.weights;
-        for (j, offset) in self.offset.iter().enumerate() {
+        for (j, offset) in self.rest.iter().enumerate() {
             z.col_mut(j).iter_mut().for_each(|v| *v -= offset);
         }
         Ok(z)
@@ -233,7 +242,7 @@ impl Encoder {
                 Columns::Linear { .. } => rows * dense,
                 columns => columns.apply(rows) * dense,
             };
-            for (j, offset) in self.offset.iter().enumerate() {
+            for (j, offset) in self.rest.iter().enumerate() {
                 let weights = self.weights.col_as_slice(j);
                 for (i, v) in encoded.col_mut(j).iter_mut().enumerate() {
                     let looked_up = coded
@@ -293,6 +302,28 @@ impl Encoder {
         }
         Err(Error::shape("columns of z", z.ncols(), self.dim()))
     }
+}
+
+/// z may lose this much of its standard deviation to the subtraction of its offset.
+const LOST: f64 = 1e-12;
+
+/// The means of the dense inputs, to be taken off them before the product, and what is left of the
+/// offset then; only where the product would lose digits of z to a large offset.
+fn about_means(
+    columns: &Columns,
+    reduced: &Reduced,
+    weights: MatRef<'_, f64>,
+) -> Option<(Vec<f64>, Vec<f64>)> {
+    let (Columns::Linear { dense, .. }, Some((_, mean))) = (columns, &reduced.inputs) else {
+        return None;
+    };
+    let parts = |j: usize| weights.col(j).iter().zip(mean).map(|(w, m)| w * m);
+    let largest = |j: usize| parts(j).take(*dense).fold(0.0_f64, |most, part| most.max(part.abs()));
+    let lost = (0..weights.ncols()).map(largest).fold(0.0, f64::max) * f64::EPSILON;
+    (lost > LOST).then(|| {
+        let rest = (0..weights.ncols()).map(|j| parts(j).skip(*dense).sum()).collect();
+        (mean[..*dense].to_vec(), rest)
+    })
 }
 
 /// Turns each direction so that its largest weight is positive: eigenvectors have no sign of

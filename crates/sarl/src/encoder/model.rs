@@ -48,7 +48,9 @@ impl Model {
             }
         }
         let mut reduced = reduced.clone();
-        reduced.basis = map.fold(reduced.basis);
+        let folded = map.fold(reduced.basis.clone());
+        map.check_fold(&reduced.basis, &folded)?;
+        reduced.basis = folded;
         let solution = Front::new(&reduced, cap)?.solve(goal)?;
         let labels = layout.labels().to_vec();
         let extra = BTreeMap::new();

@@ -70,7 +70,7 @@ impl FeatureMap {
         let mut writer = Writer::default();
         let map = self.columns.store(&mut writer);
         if let Some(factor) = &self.factor {
-            writer.matrix("map.factor", factor.as_ref());
+            writer.matrix("map.factor", factor.as_ref().as_ref());
         }
         writer.finish(KIND, VERSION, &Description { map, residual: self.residual })
     }
@@ -90,6 +90,6 @@ impl FeatureMap {
             }
             _ => None,
         };
-        Ok(FeatureMap { columns, factor, residual: description.residual })
+        Ok(FeatureMap::assemble(columns, factor, description.residual))
     }
 }

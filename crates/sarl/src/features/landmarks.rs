@@ -47,8 +47,9 @@ impl Default for LandmarkOptions {
     }
 }
 
-/// A pivot under this share of its point's `k(x,x)` is rounding.
-const PIVOT: f64 = 1e-13;
+/// A pivot under this share of its point's `k(x,x)` is rounding, or so near to it that its
+/// feature could not be computed again to six digits.
+const PIVOT: f64 = 1e-12;
 /// Proposals per block.
 const BLOCK: usize = 64;
 

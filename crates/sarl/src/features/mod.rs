@@ -26,6 +26,9 @@ pub use kernel::{Family, Kernel, median_gamma, median_gamma_weighted};
 pub use landmarks::{Choice, LandmarkOptions};
 pub use sample::Reservoir;
 
+use std::collections::HashMap;
+use std::sync::Arc;
+
 use faer::{Mat, MatRef};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -33,7 +36,7 @@ use rand_distr::{Cauchy, Distribution, StandardNormal};
 use rayon::prelude::*;
 
 use crate::error::Place;
-use crate::moments::{Block, Element, Layout, Moments, MomentsOptions, check_finite};
+use crate::moments::{Block, Element, Landmarks, Layout, Moments, MomentsOptions, check_finite};
 use crate::spectral::linalg::{solve_lower, solve_lower_transposed};
 use crate::{Error, Result};
 
@@ -126,9 +129,47 @@ fn fourier(x: MatRef<'_, f64>, frequencies: &Mat<f64>) -> Mat<f64> {
 pub struct FeatureMap {
     pub(crate) columns: Columns,
     /// `L`, where the features are `L⁻¹` times the columns.
-    factor: Option<Mat<f64>>,
+    factor: Option<Arc<Mat<f64>>>,
+    /// The landmarks by a hash of their values.
+    places: HashMap<u64, Vec<usize>>,
+    /// The rounding error of each feature, as [`Moments`] want it.
+    noise: Vec<f64>,
     residual: f64,
 }
+
+/// Roundings that one column of a map may be off by: its products and its function.
+const ROUNDINGS: f64 = 16.0;
+
+/// How far each feature of a map may be off by rounding: the error of a column, `‖row of L⁻¹‖` times
+/// as large in what `L⁻¹` makes of the columns.
+fn noise(columns: &Columns, factor: Option<&Mat<f64>>) -> Vec<f64> {
+    let one = ROUNDINGS * f64::EPSILON;
+    match (columns, factor) {
+        (Columns::Linear { .. }, _) => Vec::new(),
+        (Columns::Kernel { kernel, landmarks }, factor) => {
+            // |k(u, x)|² ≤ k(u, u) k(x, x); the moments know how large k(x, x) is in the rows.
+            let largest = kernel.diagonal(landmarks.as_ref()).into_iter().fold(0.0, f64::max);
+            let size = largest.sqrt();
+            let rows = factor.map(|factor| {
+                let mut inverse = Mat::identity(factor.nrows(), factor.nrows());
+                solve_lower(factor.as_ref(), inverse.as_mut());
+                (0..inverse.nrows()).map(|i| inverse.row(i).norm_l2()).collect::<Vec<_>>()
+            });
+            let rows = rows.unwrap_or_else(|| vec![1.0; landmarks.nrows()]);
+            rows.into_iter().map(|norm| one * size * norm).collect()
+        }
+        (Columns::Fourier { frequencies }, _) => {
+            let h = frequencies.ncols();
+            let phase = |j: usize| 1.0 + frequencies.col(j).norm_l2();
+            (0..2 * h).map(|j| one * phase(j % h) / (h as f64).sqrt()).collect()
+        }
+    }
+}
+
+/// Landmarks that folded coefficients are tried on.
+const CHECKED: usize = 1024;
+/// How far they may be off, in standard deviations of z.
+const AGREES: f64 = 1e-6;
 
 /// Rows mapped at a time, so that memory does not grow with the block.
 const ROWS: usize = 4096;
@@ -143,7 +184,7 @@ impl FeatureMap {
     /// formed.
     pub fn coded(dense: usize, categories: &[usize]) -> Self {
         let columns = Columns::Linear { dense, codes: categories.to_vec() };
-        FeatureMap { columns, factor: None, residual: 0.0 }
+        Self::assemble(columns, None, 0.0)
     }
 
     /// Landmarks chosen among the rows of `candidates`: all training data where it fits, a
@@ -169,11 +210,8 @@ impl FeatureMap {
         let points = Mat::from_fn(chosen.picked.len(), candidates.ncols(), |i, j| {
             candidates[(chosen.picked[i], j)]
         });
-        Ok(FeatureMap {
-            columns: Columns::Kernel { kernel, landmarks: points },
-            factor: Some(chosen.factor),
-            residual: chosen.residual,
-        })
+        let columns = Columns::Kernel { kernel, landmarks: points };
+        Ok(Self::assemble(columns, Some(chosen.factor), chosen.residual))
     }
 
     /// `count` random Fourier features (an even number) of an RBF or Laplacian kernel over
@@ -214,7 +252,18 @@ impl FeatureMap {
                 frequencies[(i, j)] = draw();
             }
         }
-        Ok(FeatureMap { columns: Columns::Fourier { frequencies }, factor: None, residual: 0.0 })
+        Ok(Self::assemble(Columns::Fourier { frequencies }, None, 0.0))
+    }
+
+    fn assemble(columns: Columns, factor: Option<Mat<f64>>, residual: f64) -> Self {
+        let noise = noise(&columns, factor.as_ref());
+        let mut places: HashMap<u64, Vec<usize>> = HashMap::new();
+        if let Columns::Kernel { landmarks, .. } = &columns {
+            for j in 0..landmarks.nrows() {
+                places.entry(hash(landmarks.row(j))).or_default().push(j);
+            }
+        }
+        FeatureMap { columns, factor: factor.map(Arc::new), places, noise, residual }
     }
 
     /// The number of inputs.
@@ -249,7 +298,7 @@ impl FeatureMap {
     fn features(&self, x: MatRef<'_, f64>) -> Mat<f64> {
         let mut features = self.columns.apply(x);
         if let Some(factor) = &self.factor {
-            solve_lower(factor.as_ref(), features.as_mut().transpose_mut());
+            solve_lower(factor.as_ref().as_ref(), features.as_mut().transpose_mut());
         }
         features
     }
@@ -257,9 +306,32 @@ impl FeatureMap {
     /// Coefficients of the features as coefficients of the columns.
     pub(crate) fn fold(&self, mut basis: Mat<f64>) -> Mat<f64> {
         if let Some(factor) = &self.factor {
-            solve_lower_transposed(factor.as_ref(), basis.as_mut());
+            solve_lower_transposed(factor.as_ref().as_ref(), basis.as_mut());
         }
         basis
+    }
+
+    /// Whether folded coefficients still mean what they meant as coefficients of the features: both
+    /// are applied to landmarks, which are rows of the data and the hardest ones.
+    pub(crate) fn check_fold(&self, plain: &Mat<f64>, folded: &Mat<f64>) -> Result<()> {
+        let (Columns::Kernel { kernel, landmarks }, Some(factor)) = (&self.columns, &self.factor)
+        else {
+            return Ok(());
+        };
+        let step = landmarks.nrows().div_ceil(CHECKED);
+        let rows = landmarks.nrows().div_ceil(step);
+        let points = Mat::from_fn(rows, landmarks.ncols(), |i, j| landmarks[(i * step, j)]);
+        let features = Mat::from_fn(rows, factor.ncols(), |i, j| factor[(i * step, j)]);
+        let meant = features * plain;
+        let found = kernel.block(points.as_ref(), landmarks.as_ref()) * folded;
+        let off =
+            |i: usize, j: usize| (found[(i, j)] - meant[(i, j)]) / meant[(i, j)].abs().max(1.0);
+        let mean_square =
+            |j: usize| (0..rows).map(|i| off(i, j).powi(2)).sum::<f64>() / rows as f64;
+        let worst = (0..meant.ncols())
+            .map(|j| mean_square(j).sqrt())
+            .fold(0.0, |a: f64, b| if b.is_nan() { f64::INFINITY } else { a.max(b) });
+        if worst <= AGREES { Ok(()) } else { Err(Error::Unstable) }
     }
 
     /// Empty moments of this map's features for data of the given layout.
@@ -270,7 +342,11 @@ impl FeatureMap {
         if self.is_linear() {
             return Moments::new(layout.clone(), options);
         }
-        Moments::new(layout.mapped(self.outputs()), options)
+        let mut moments = Moments::new(layout.mapped(self.outputs()), options)?;
+        moments.noise.clone_from(&self.noise);
+        let landmarks = |factor: &Arc<Mat<f64>>| Landmarks::new(Arc::clone(factor), options.folds);
+        moments.landmarks = self.factor.as_ref().map(landmarks);
+        Ok(moments)
     }
 
     /// Adds a block of inputs to moments made by [`FeatureMap::moments`].
@@ -299,9 +375,33 @@ impl FeatureMap {
                 labels: part.labels,
                 weights: part.weights,
             };
+            self.note_rows(moments, x.as_ref(), mapped.weights);
             moments.push(&mapped)?;
             start += rows;
         }
         Ok(())
     }
+
+    /// Tells the moments how large the kernel is at the next rows, and which of them are landmarks.
+    fn note_rows(&self, moments: &mut Moments, x: MatRef<'_, f64>, weights: Option<&[f64]>) {
+        let Columns::Kernel { kernel, landmarks } = &self.columns else { return };
+        let weight = |i: usize| weights.map_or(1.0, |w| w[i]);
+        let diagonal = kernel.diagonal(x);
+        for i in (0..x.nrows()).filter(|&i| weight(i) > 0.0) {
+            let fold = moments.fold_of_next(i);
+            let Some(known) = &mut moments.landmarks else { return };
+            known.size += weight(i) * diagonal[i];
+            let Some(same) = self.places.get(&hash(x.row(i))) else { continue };
+            for &j in same.iter().filter(|&&j| landmarks.row(j) == x.row(i)) {
+                known.note(j, fold);
+            }
+        }
+    }
+}
+
+/// A hash of the values of a row (FNV-1a over their bits; −0 is 0).
+fn hash(row: faer::RowRef<'_, f64>) -> u64 {
+    row.iter().fold(0xcbf2_9ce4_8422_2325, |hash, value| {
+        (hash ^ (value + 0.0).to_bits()).wrapping_mul(0x0000_0100_0000_01b3)
+    })
 }

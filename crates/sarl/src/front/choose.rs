@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::heldout::Parts;
 use super::{HeldOut, lambdas};
 use crate::features::FeatureMap;
 use crate::moments::Moments;
@@ -70,15 +71,47 @@ pub fn choose_ridge(
     Ok(scored)
 }
 
-/// Ridges that [`best_ridge`] tries, beside none: shares of the mean variance of a feature.
-const RIDGES: [f64; 7] = [1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0];
+/// A ridge chosen by [`best_ridge`].
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RidgeChoice {
+    /// ρ.
+    pub ridge: f64,
+    /// Whether it is the largest that was tried: a still larger one may do better.
+    pub largest: bool,
+}
+
+/// Exponents of ten of the ridges that [`best_ridge`] tries first, beside none: shares of the mean
+/// variance of a feature. The exponents next to the best are tried afterwards.
+const EXPONENTS: [i32; 7] = [-8, -6, -4, -2, 0, 2, 4];
 
 /// The ridge with the best held-out losses over the front, on a scale that fits the features.
-pub fn best_ridge(moments: &Moments, cap: Option<usize>) -> Result<f64> {
+pub fn best_ridge(moments: &Moments, cap: Option<usize>) -> Result<RidgeChoice> {
     let mean = mean_variance(moments)?;
-    let tried: Vec<f64> = [0.0].into_iter().chain(RIDGES.map(|r| r * mean)).collect();
-    let scored = choose_ridge(moments, &tried, cap, Criterion::Front)?;
-    Ok(scored.first().map_or(0.0, |c| c.ridge))
+    let parts = Parts::new(moments)?;
+    let ridge = |exponent: i32| mean * 10.0_f64.powi(exponent);
+    let score = |ridge: f64| Criterion::Front.score(&HeldOut::of_parts(&parts, ridge, cap)?);
+    let mut best = (score(0.0)?, None);
+    let mut consider = |exponents: &[i32]| -> Result<Option<i32>> {
+        for &exponent in exponents {
+            let score = score(ridge(exponent))?;
+            if score < best.0 {
+                best = (score, Some(exponent));
+            }
+        }
+        Ok(best.1)
+    };
+    if let Some(found) = consider(&EXPONENTS)? {
+        consider(&[found - 1, found + 1])?;
+    }
+    let largest = best.1.is_some_and(|exponent| EXPONENTS.iter().all(|&e| exponent > e));
+    Ok(RidgeChoice { ridge: best.1.map_or(0.0, ridge), largest })
+}
+
+/// Whether an encoder of these moments wants a ridge unless the caller knows better: that of a
+/// kernel, and one of more than a tenth as many features as rows, fits the noise of its rows.
+pub fn wants_ridge(moments: &Moments) -> bool {
+    let features = moments.layout().features() as u64;
+    moments.layout().is_mapped() || features.saturating_mul(10) > moments.rows()
 }
 
 /// The mean variance of a feature: the unit of a ridge.
@@ -97,8 +130,9 @@ fn score_ridges(
         let expected = "expected at least one";
         return Err(Error::Argument { name: "the number of ridges", value: 0.0, expected });
     }
+    let parts = Parts::new(moments)?;
     let score = |&ridge: &f64| {
-        let score = criterion.score(&HeldOut::new(moments, ridge, cap)?)?;
+        let score = criterion.score(&HeldOut::of_parts(&parts, ridge, cap)?)?;
         Ok(Candidate { ridge, score })
     };
     ridges.iter().map(score).collect()

@@ -1,13 +1,21 @@
 //! Held-out losses over the whole front, from fold moments alone.
 //!
-//! For each fold, the other folds are the training set: their covariances give an encoder and the
-//! best linear predictors. The fold's own moments give the loss of those predictors on it,
+//! *The target.* For each fold, the other folds are the training set: their covariances give an
+//! encoder and the best linear predictor. The fold's own moments give the loss of that predictor,
 //!
 //! ```text
-//! E‖y − ȳ − Vᵀz‖² = E‖y − ȳ‖² − 2 tr Vᵀ E[z (y − ȳ)ᵀ] + tr Vᵀ E[z zᵀ] V,      z = Gᵀ u
+//! E‖y − ȳ − Vᵀ(z − z̄)‖² = E‖y − ȳ‖² − 2 tr Vᵀ E[(z − z̄)(y − ȳ)ᵀ] + tr Vᵀ E[(z − z̄)(z − z̄)ᵀ] V
 //! ```
 //!
 //! with the training means throughout; all of it in the t coordinates of the reduced problem.
+//!
+//! *The adversary.* On the rows that an encoder was fitted on, what it hides is hidden by
+//! construction, and an adversary taught on these rows learns nothing. One with rows of its own
+//! learns what the encoder failed to hide from them. So there are two adversaries, and the one that
+//! finds more counts: one taught on the encoder's own rows, as above, and a fresh one. For that the
+//! folds become three parts that share no row: the encoder is fitted on the first, the adversary
+//! taught on the second, and tested on the third. It may shrink its weights, because z can have more
+//! dimensions than it has rows: the shrinkage that finds most counts.
 
 use faer::{Col, Mat};
 use rayon::prelude::*;
@@ -17,6 +25,7 @@ use super::goal::Goal;
 use super::{Front, check_cap, lambdas};
 use crate::moments::{Covariances, LabelCovariances, Moments};
 use crate::spectral::Reduced;
+use crate::spectral::linalg::{congruence, eigh};
 use crate::{Error, Result};
 
 /// Held-out losses: means over the folds and standard deviations between them.
@@ -24,7 +33,8 @@ use crate::{Error, Result};
 pub struct HeldOutLosses {
     /// Target loss.
     pub jy: f64,
-    /// Adversary loss.
+    /// Adversary loss, of the adversary that finds more: one taught on the encoder's own rows, or
+    /// one with rows of its own.
     pub js: f64,
     /// Standard deviation of the target loss over the folds.
     pub jy_sd: f64,
@@ -43,9 +53,23 @@ pub struct HeldOutLosses {
 #[derive(Clone, Debug)]
 pub struct HeldOut {
     folds: Vec<Fold>,
+    fresh: Vec<Fresh>,
     cap: Option<usize>,
 }
 
+/// The covariances that held-out losses are computed from, for any ridge.
+pub(super) struct Parts {
+    splits: Vec<(Covariances, Covariances)>,
+    thirds: Vec<[Covariances; 3]>,
+}
+
+impl Parts {
+    pub(super) fn new(moments: &Moments) -> Result<Self> {
+        Ok(Parts { splits: moments.splits()?, thirds: moments.thirds()? })
+    }
+}
+
+/// An encoder of all folds but one, tested on that one.
 #[derive(Clone, Debug)]
 struct Fold {
     reduced: Reduced,
@@ -55,6 +79,22 @@ struct Fold {
     target: Tested,
     sensitive: Tested,
 }
+
+/// An encoder of some folds, an adversary of others, tested on a further one.
+#[derive(Clone, Debug)]
+struct Fresh {
+    reduced: Reduced,
+    weight: f64,
+    /// `Cov(u)` and `Cov(u, s)` of the adversary's rows.
+    own: Mat<f64>,
+    own_cross: Mat<f64>,
+    /// `E[u uᵀ]` on the tested fold, about the adversary's means.
+    second: Mat<f64>,
+    sensitive: Tested,
+}
+
+/// What the adversary may add to the variance of each dimension of z, as shares of their mean.
+const SHRINKAGE: [f64; 6] = [1e-9, 1e-3, 1e-2, 1e-1, 1.0, 10.0];
 
 #[derive(Clone, Debug)]
 struct Tested {
@@ -69,31 +109,55 @@ impl Tested {
     fn explained(&self, loss: f64) -> f64 {
         if self.spread > 0.0 { 1.0 - loss / self.spread } else { 0.0 }
     }
+
+    /// The loss of predicting by `v` from `z = Gᵀu`, where `second` is `E[z zᵀ]`.
+    fn loss(&self, g: &Mat<f64>, second: &Mat<f64>, v: &Mat<f64>) -> f64 {
+        let cross = g.transpose() * self.cross.as_ref().subrows(0, g.nrows());
+        let quadratic = second * v;
+        let mut loss = self.spread;
+        for j in 0..v.ncols() {
+            for i in 0..v.nrows() {
+                loss += v[(i, j)] * (quadratic[(i, j)] - 2.0 * cross[(i, j)]);
+            }
+        }
+        loss
+    }
 }
 
 impl HeldOut {
     /// Reduces each training set. `cap` bounds the dimensions, as for [`Front::new`].
     pub fn new(moments: &Moments, ridge: f64, cap: Option<usize>) -> Result<Self> {
+        Self::of_parts(&Parts::new(moments)?, ridge, cap)
+    }
+
+    /// The same, from parts that serve several ridges.
+    pub(super) fn of_parts(parts: &Parts, ridge: f64, cap: Option<usize>) -> Result<Self> {
         check_cap(cap)?;
-        let splits = moments.splits()?;
-        let folds = splits.iter().map(|(train, test)| Fold::new(train, test, ridge));
-        Ok(HeldOut { folds: folds.collect::<Result<_>>()?, cap })
+        let folds = parts.splits.par_iter().map(|(train, test)| Fold::new(train, test, ridge));
+        let fresh = parts.thirds.par_iter().map(|parts| Fresh::new(parts, ridge));
+        let few = |fresh: &Result<Fresh>| !fresh.as_ref().is_err_and(Error::is_about_few_rows);
+        Ok(HeldOut {
+            folds: folds.collect::<Result<_>>()?,
+            fresh: fresh.filter(few).collect::<Result<_>>()?,
+            cap,
+        })
     }
 
     /// The losses at λ.
     pub fn at(&self, lambda: f64) -> Result<HeldOutLosses> {
         Goal::Lambda(lambda).check()?;
         let cap = self.cap.unwrap_or(usize::MAX);
-        self.average(|fold| {
-            let problem = &fold.reduced.problem;
+        self.average(|reduced| {
+            let problem = &reduced.problem;
             problem.subspace(problem.weight(lambda), cap)
         })
     }
 
     /// The losses at `count` evenly spaced λ, beside [`Front::points`].
     pub fn points(&self, count: usize) -> Result<Vec<HeldOutLosses>> {
-        for fold in &self.folds {
-            fold.reduced.problem.crossings()?;
+        let fresh = self.fresh.iter().map(|fresh| &fresh.reduced);
+        for reduced in self.folds.iter().map(|fold| &fold.reduced).chain(fresh) {
+            reduced.problem.crossings()?;
         }
         lambdas(count).into_par_iter().map(|lambda| self.at(lambda)).collect()
     }
@@ -102,29 +166,65 @@ impl HeldOut {
     /// the data: an absolute goal becomes the share that it means there.
     pub fn solve(&self, goal: Goal, front: &Front<'_>) -> Result<HeldOutLosses> {
         let goal = goal.as_share(front.bounds());
-        self.average(|fold| {
-            let front = Front::new(&fold.reduced, self.cap)?;
+        self.average(|reduced| {
+            let front = Front::new(reduced, self.cap)?;
             match front.solve(goal) {
                 Ok(solution) => Ok(solution.subspace),
                 // With a ridge a fold may fall just short of a utility that all the data reach.
                 Err(Error::Unreachable { .. }) => {
-                    fold.reduced.problem.subspace(0.0, self.cap.unwrap_or(usize::MAX))
+                    reduced.problem.subspace(0.0, self.cap.unwrap_or(usize::MAX))
                 }
                 Err(error) => Err(error),
             }
         })
     }
 
-    fn average(&self, encoder: impl Fn(&Fold) -> Result<Mat<f64>>) -> Result<HeldOutLosses> {
-        let mut losses = Vec::with_capacity(self.folds.len());
-        for fold in &self.folds {
-            let (jy, js) = fold.losses(&encoder(fold)?);
-            let shares = (fold.target.explained(jy), fold.sensitive.explained(js));
-            losses.push((fold.weight, [jy, js, shares.0, shares.1]));
+    fn average(
+        &self,
+        encoder: impl Fn(&Reduced) -> Result<Mat<f64>> + Sync,
+    ) -> Result<HeldOutLosses> {
+        let folds = self.folds.par_iter().map(|fold| fold.losses(&encoder(&fold.reduced)?));
+        let folds: Vec<[Loss; 2]> = folds.collect::<Result<_>>()?;
+        let target = Average::of(folds.iter().map(|fold| fold[0]));
+        let mut adversary = Average::of(folds.iter().map(|fold| fold[1]));
+        let fresh = self.fresh.par_iter().map(|fresh| fresh.losses(&encoder(&fresh.reduced)?));
+        let fresh: Vec<[Loss; SHRINKAGE.len()]> = fresh.collect::<Result<_>>()?;
+        for shrinkage in (0..SHRINKAGE.len()).filter(|_| !fresh.is_empty()) {
+            let found = Average::of(fresh.iter().map(|losses| losses[shrinkage]));
+            if found.loss < adversary.loss {
+                adversary = found;
+            }
         }
-        let of = |i: usize| mean_and_spread(losses.iter().map(move |l| (l.0, l.1[i])));
-        let [(jy, jy_sd), (js, js_sd)] = [of(0), of(1)];
-        Ok(HeldOutLosses { jy, js, jy_sd, js_sd, kept_sd: of(2).1, leaked_sd: of(3).1 })
+        Ok(HeldOutLosses {
+            jy: target.loss,
+            js: adversary.loss,
+            jy_sd: target.spread,
+            js_sd: adversary.spread,
+            kept_sd: target.share_spread,
+            leaked_sd: adversary.share_spread,
+        })
+    }
+}
+
+/// A loss on a fold, and the share of the variance there that it leaves explained.
+#[derive(Clone, Copy, Debug)]
+struct Loss {
+    weight: f64,
+    loss: f64,
+    share: f64,
+}
+
+struct Average {
+    loss: f64,
+    spread: f64,
+    share_spread: f64,
+}
+
+impl Average {
+    fn of(losses: impl Iterator<Item = Loss> + Clone) -> Self {
+        let (loss, spread) = mean_and_spread(losses.clone().map(|l| (l.weight, l.loss)));
+        let (_, share_spread) = mean_and_spread(losses.map(|l| (l.weight, l.share)));
+        Average { loss, spread, share_spread }
     }
 }
 
@@ -134,51 +234,96 @@ fn mean_and_spread(values: impl Iterator<Item = (f64, f64)> + Clone) -> (f64, f6
     let mean = values.clone().map(|(w, v)| w * v).sum::<f64>() / weight;
     let count = values.clone().count() as f64;
     let squares: f64 = values.map(|(_, v)| (v - mean) * (v - mean)).sum();
-    (mean, (squares / (count - 1.0)).sqrt())
+    (mean, if count > 1.0 { (squares / (count - 1.0)).sqrt() } else { 0.0 })
+}
+
+/// `E[u uᵀ]` on the test rows about the mean of `taught`, and how far the means are apart.
+fn second_about(
+    basis: &Mat<f64>,
+    taught: &Covariances,
+    test: &Covariances,
+) -> (Mat<f64>, Col<f64>) {
+    let step = Col::from_fn(taught.mean.len(), |i| test.mean[i] - taught.mean[i]);
+    let step = basis.transpose() * step;
+    let second = congruence(basis.as_ref(), test.features.as_ref()) + &step * step.transpose();
+    (second, step)
+}
+
+/// A label on the test rows, about its mean in the rows that a predictor was taught on.
+fn tested(
+    basis: &Mat<f64>,
+    step: &Col<f64>,
+    taught: &LabelCovariances,
+    test: &LabelCovariances,
+) -> Tested {
+    let moved: Vec<f64> = test.mean.iter().zip(&taught.mean).map(|(a, b)| a - b).collect();
+    let mut cross = basis.transpose() * &test.cross;
+    for j in 0..cross.ncols() {
+        for i in 0..cross.nrows() {
+            cross[(i, j)] += step[i] * moved[j];
+        }
+    }
+    let moved: f64 = moved.iter().map(|m| m * m).sum();
+    Tested { cross, spread: test.variance.iter().sum::<f64>() + moved }
 }
 
 impl Fold {
     fn new(train: &Covariances, test: &Covariances, ridge: f64) -> Result<Self> {
         let reduced = Reduced::new(train, ridge)?;
         let basis = &reduced.basis;
-        let step = Col::from_fn(train.mean.len(), |i| test.mean[i] - train.mean[i]);
-        let step = basis.transpose() * step;
-        let second = basis.transpose() * (&test.features * basis) + &step * step.transpose();
-        let tested = |train: &LabelCovariances, test: &LabelCovariances| {
-            let moved: Vec<f64> = test.mean.iter().zip(&train.mean).map(|(a, b)| a - b).collect();
-            let mut cross = basis.transpose() * &test.cross;
-            for j in 0..cross.ncols() {
-                for i in 0..cross.nrows() {
-                    cross[(i, j)] += step[i] * moved[j];
-                }
-            }
-            let moved: f64 = moved.iter().map(|m| m * m).sum();
-            Tested { cross, spread: test.variance.iter().sum::<f64>() + moved }
-        };
+        let (second, step) = second_about(basis, train, test);
         Ok(Fold {
             weight: test.weight,
-            target: tested(&train.target, &test.target),
-            sensitive: tested(&train.sensitive, &test.sensitive),
+            target: tested(basis, &step, &train.target, &test.target),
+            sensitive: tested(basis, &step, &train.sensitive, &test.sensitive),
             second,
             reduced,
         })
     }
 
-    fn losses(&self, g: &Mat<f64>) -> (f64, f64) {
+    fn losses(&self, g: &Mat<f64>) -> Result<[Loss; 2]> {
         let (vy, vs) = self.reduced.predictors(g.as_ref());
         let rows = g.nrows();
-        let second = g.transpose() * (self.second.as_ref().submatrix(0, 0, rows, rows) * g);
-        let loss = |v: &Mat<f64>, tested: &Tested| {
-            let cross = g.transpose() * tested.cross.as_ref().subrows(0, rows);
-            let quadratic = &second * v;
-            let mut loss = tested.spread;
-            for j in 0..v.ncols() {
-                for i in 0..v.nrows() {
-                    loss += v[(i, j)] * (quadratic[(i, j)] - 2.0 * cross[(i, j)]);
-                }
+        let second = congruence(g.as_ref(), self.second.as_ref().submatrix(0, 0, rows, rows));
+        Ok([(&self.target, vy), (&self.sensitive, vs)].map(|(tested, v)| {
+            let loss = tested.loss(g, &second, &v);
+            Loss { weight: self.weight, loss, share: tested.explained(loss) }
+        }))
+    }
+}
+
+impl Fresh {
+    fn new([first, own, test]: &[Covariances; 3], ridge: f64) -> Result<Self> {
+        let reduced = Reduced::new(first, ridge)?;
+        let basis = &reduced.basis;
+        let (second, step) = second_about(basis, own, test);
+        Ok(Fresh {
+            weight: test.weight,
+            own: congruence(basis.as_ref(), own.features.as_ref()),
+            own_cross: basis.transpose() * &own.sensitive.cross,
+            sensitive: tested(basis, &step, &own.sensitive, &test.sensitive),
+            second,
+            reduced,
+        })
+    }
+
+    /// For each shrinkage what the adversary leaves.
+    fn losses(&self, g: &Mat<f64>) -> Result<[Loss; SHRINKAGE.len()]> {
+        let rows = g.nrows();
+        let part = |a: &Mat<f64>| congruence(g.as_ref(), a.as_ref().submatrix(0, 0, rows, rows));
+        let (own, second) = (part(&self.own), part(&self.second));
+        let (values, vectors) = eigh(own.as_ref())?;
+        let mean = values.iter().sum::<f64>() / values.len().max(1) as f64;
+        let cross =
+            vectors.transpose() * (g.transpose() * self.own_cross.as_ref().subrows(0, rows));
+        Ok(SHRINKAGE.map(|shrinkage| {
+            let mut v = cross.clone();
+            for (i, value) in values.iter().enumerate() {
+                let held = value.max(0.0) + shrinkage * mean;
+                v.row_mut(i).iter_mut().for_each(|v| *v = if held > 0.0 { *v / held } else { 0.0 });
             }
-            loss
-        };
-        (loss(&vy, &self.target), loss(&vs, &self.sensitive))
+            let loss = self.sensitive.loss(g, &second, &(&vectors * v));
+            Loss { weight: self.weight, loss, share: self.sensitive.explained(loss) }
+        }))
     }
 }

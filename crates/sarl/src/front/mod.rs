@@ -45,7 +45,8 @@ mod root;
 
 pub use bounds::Bounds;
 pub use choose::{
-    Candidate, Criterion, MapChoice, best_ridge, choose_map, choose_ridge, mean_variance,
+    Candidate, Criterion, MapChoice, RidgeChoice, best_ridge, choose_map, choose_ridge,
+    mean_variance, wants_ridge,
 };
 pub use goal::{Certificate, Goal, Method, Point, Solution};
 pub use heldout::{HeldOut, HeldOutLosses};

@@ -101,6 +101,11 @@ impl<'a, T: Element> Block<'a, T> {
         self.dense.nrows()
     }
 
+    /// The total weight of the rows.
+    pub(crate) fn weight(&self) -> f64 {
+        self.weights.map_or(self.rows() as f64, |w| w.iter().sum())
+    }
+
     /// Rows `start..start + rows` of this block.
     pub fn slice(&self, start: usize, rows: usize) -> Self {
         let cut = |s: &'a [u32]| &s[start..start + rows];

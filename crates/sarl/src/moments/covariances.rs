@@ -5,7 +5,7 @@ use faer::{Mat, MatRef};
 use super::layout::{Inputs, LabelKind, Layout, Role};
 use super::sums::Sums;
 use crate::error::Place;
-use crate::{Error, Result};
+use crate::{Error, Result, tolerance};
 
 /// Means and covariances with the features of all label columns of one role.
 #[derive(Clone, Debug)]
@@ -52,6 +52,17 @@ pub struct Covariances {
     pub inputs: InputCovariances,
     /// See [`crate::tolerance::RANK`].
     pub rank_tolerance: f64,
+    /// For each feature the variance that rounding alone can have left there: that of the
+    /// subtraction of means, and that of computing the feature.
+    pub floor: Vec<f64>,
+}
+
+/// What is known of the rounding of moments.
+pub(super) struct Rounding<'a> {
+    pub(super) rank: f64,
+    pub(super) floor: f64,
+    /// The error of each feature as it is computed from a row; empty for none.
+    pub(super) noise: &'a [f64],
 }
 
 impl Covariances {
@@ -64,8 +75,14 @@ impl Covariances {
         }
     }
 
-    pub(super) fn assemble(layout: &Layout, sums: &Sums, shift: &[f64], rank: f64) -> Result<Self> {
-        let parts = Parts { layout, sums, shift, delta: scaled(&sums.sum(), 1.0 / sums.weight) };
+    pub(super) fn assemble(
+        layout: &Layout,
+        sums: &Sums,
+        shift: &[f64],
+        rounding: &Rounding<'_>,
+    ) -> Result<Self> {
+        let delta = scaled(&sums.sum(), 1.0 / sums.weight);
+        let parts = Parts { layout, sums, shift, delta, floor: rounding.floor };
         let features = parts.features();
         let label = |role| parts.labels(role, &features);
         let this = Covariances {
@@ -80,7 +97,8 @@ impl Covariances {
                 Inputs::Gone => InputCovariances::Gone,
             },
             features,
-            rank_tolerance: rank,
+            rank_tolerance: rounding.rank,
+            floor: parts.feature_floors(rounding.noise),
         };
         this.check_overflow(layout)?;
         Ok(this)
@@ -130,13 +148,14 @@ impl Covariances {
 
 /// Whether a variance is no more than the rounding of a constant.
 pub(crate) fn constant(variance: f64, mean: f64) -> bool {
-    variance.sqrt() <= crate::tolerance::CONSTANT * mean.abs()
+    variance.sqrt() <= tolerance::CONSTANT * mean.abs()
 }
 
 /// The variance of a constant is zero, not its rounding: correlations divide by it.
-fn without_rounding(variance: f64, mean: f64) -> f64 {
-    let variance = variance.max(0.0);
-    if constant(variance, mean) { 0.0 } else { variance }
+fn without_rounding(variance: f64, mean: f64, floor: f64) -> f64 {
+    // What overflows is not a constant: it is refused by name.
+    let rounded = variance.is_finite() && variance <= floor;
+    if rounded || constant(variance, mean) { 0.0 } else { variance }
 }
 
 /// The label and the column within it of a role's column `j`.
@@ -163,6 +182,8 @@ struct Parts<'a> {
     shift: &'a [f64],
     /// The mean of the shifted numeric columns.
     delta: Vec<f64>,
+    /// See [`crate::tolerance::FLOOR`].
+    floor: f64,
 }
 
 impl Parts<'_> {
@@ -211,9 +232,22 @@ impl Parts<'_> {
         dense.chain(coded).collect()
     }
 
+    /// What rounding can have left of the variance of a numeric column.
+    fn dense_floor(&self, j: usize) -> f64 {
+        self.floor * self.sums.scatter()[(j, j)] / self.sums.weight
+    }
+
+    fn feature_floors(&self, noise: &[f64]) -> Vec<f64> {
+        let dense = (0..self.layout.dense).map(|j| self.dense_floor(j));
+        let coded = self.coded_columns().into_iter().map(|(g, k)| self.floor * self.share(g, k));
+        let subtracted = dense.chain(coded).enumerate();
+        let computed = |j: usize| noise.get(j).map_or(0.0, |n| (n / tolerance::NOISE).powi(2));
+        subtracted.map(|(j, floor)| floor.max(computed(j))).collect()
+    }
+
     fn feature_variances(&self, features: &Mat<f64>) -> Vec<f64> {
-        let means = self.feature_means();
-        let variance = |j: usize| without_rounding(features[(j, j)], means[j]);
+        let (means, floors) = (self.feature_means(), self.feature_floors(&[]));
+        let variance = |j: usize| without_rounding(features[(j, j)], means[j], floors[j]);
         (0..features.nrows()).map(variance).collect()
     }
 
@@ -251,8 +285,9 @@ impl Parts<'_> {
         });
         let mean: Vec<f64> = (at..at + width).map(|j| self.shift[j] + self.delta[j]).collect();
         let spread = (at..at + width).zip(&mean);
-        let variance = spread.map(|(j, &mean)| without_rounding(self.dense_dense(j, j), mean));
-        let variance = variance.collect();
+        let rounded =
+            |(j, &mean)| without_rounding(self.dense_dense(j, j), mean, self.dense_floor(j));
+        let variance = spread.map(rounded).collect();
         LabelCovariances { cross, mean, variance }
     }
 
@@ -265,7 +300,9 @@ impl Parts<'_> {
             Some(a) => self.class_class(coded[a], (h, l)),
         });
         let shares: Vec<f64> = (0..classes).map(|l| self.share(h, l)).collect();
-        let variance = shares.iter().map(|p| p * (1.0 - p)).collect();
+        // p (1 − p), with 1 − p as the sum of the others: near 1 the difference has no digits left.
+        let others = |l: usize| shares.iter().enumerate().filter(move |o| o.0 != l).map(|o| o.1);
+        let variance = (0..classes).map(|l| shares[l] * others(l).sum::<f64>()).collect();
         LabelCovariances { cross, mean: shares, variance }
     }
 

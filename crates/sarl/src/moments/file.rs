@@ -1,13 +1,14 @@
 //! Moments as bytes, so that a shard can travel.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use faer::Mat;
 use serde::{Deserialize, Serialize};
 
 use super::lane::Lane;
 use super::sums::Sums;
-use super::{Layout, Moments, MomentsOptions};
+use super::{Landmarks, Layout, Moments, MomentsOptions};
 use crate::container::{Reader, Writer};
 use crate::{Error, Result};
 
@@ -21,6 +22,11 @@ struct Description {
     seen: u64,
     /// Rows and weight of each fold.
     folds: Vec<(u64, f64)>,
+    #[serde(default)]
+    noise: Vec<f64>,
+    /// For each landmark the folds that know it, and the sum of the kernel over the rows.
+    #[serde(default)]
+    landmarks: Option<(Vec<Vec<bool>>, f64)>,
     #[serde(default)]
     extra: BTreeMap<String, String>,
 }
@@ -39,17 +45,26 @@ impl Moments {
             }
         }
         let (layout, options, seen) = (self.layout.clone(), self.options, self.seen);
-        let extra = self.extra.clone();
-        writer.finish(KIND, VERSION, &Description { layout, options, seen, folds, extra })
+        if let Some(landmarks) = &self.landmarks {
+            writer.matrix("landmarks.factor", landmarks.factor.as_ref().as_ref());
+        }
+        let landmarks = self.landmarks.as_ref().map(|known| (known.met.clone(), known.size));
+        let (noise, extra) = (self.noise.clone(), self.extra.clone());
+        let description = Description { layout, options, seen, folds, noise, landmarks, extra };
+        writer.finish(KIND, VERSION, &description)
     }
 
     /// The inverse of [`Moments::to_bytes`], with every size checked before it is believed.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
         let (reader, description): (_, Description) = Reader::open(bytes, KIND, VERSION)?;
-        let Description { layout, options, seen, folds, extra } = description;
+        let Description { layout, options, seen, folds, noise, landmarks, extra } = description;
         let described = |e: Error| reader.problem(format!("the description is wrong: {e}"));
         let mut moments = Moments::new(layout, options).map_err(described)?;
-        (moments.seen, moments.extra) = (seen, extra);
+        let sound = noise.is_empty() || noise.len() == moments.layout.features();
+        reader.require(sound, "the errors of the features do not match the layout")?;
+        (moments.seen, moments.noise, moments.extra) = (seen, noise, extra);
+        moments.landmarks =
+            landmarks.map(|known| read_landmarks(&reader, known, options)).transpose()?;
         reader.require(folds.len() == options.folds, "the folds do not match the options")?;
         if folds.iter().all(|f| f.0 == 0) {
             return Ok(moments);
@@ -66,6 +81,21 @@ impl Moments {
         moments.lanes.push(lane);
         Ok(moments)
     }
+}
+
+fn read_landmarks(
+    reader: &Reader<'_>,
+    (met, size): (Vec<Vec<bool>>, f64),
+    options: MomentsOptions,
+) -> Result<Landmarks> {
+    let m = met.len();
+    let factor = reader.matrix("landmarks.factor", m, m)?;
+    let regular = (0..m).all(|i| factor[(i, i)] > 0.0);
+    reader.require(regular, "`landmarks.factor` is singular")?;
+    let fits = met.iter().all(|met| met.len() == options.folds);
+    reader.require(fits, "the folds of the landmarks do not match the options")?;
+    reader.require(size.is_finite() && size >= 0.0, format!("the kernel adds up to {size}"))?;
+    Ok(Landmarks { factor: Arc::new(factor), met, size })
 }
 
 fn write_sums(writer: &mut Writer, fold: usize, sums: &Sums) {

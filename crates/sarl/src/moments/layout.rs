@@ -150,6 +150,11 @@ impl Layout {
         self.codes.iter().fold(self.dense, |sum, &n| sum.saturating_add(n))
     }
 
+    /// Whether the features are a map of the inputs.
+    pub(crate) fn is_mapped(&self) -> bool {
+        self.inputs != Inputs::Features
+    }
+
     /// The number of dense features.
     pub fn dense_features(&self) -> usize {
         self.dense

@@ -27,6 +27,7 @@
 mod block;
 mod covariances;
 mod file;
+mod landmarks;
 mod lane;
 mod layout;
 mod sums;
@@ -39,6 +40,7 @@ pub use layout::{Label, LabelKind, Layout, Role};
 
 pub(crate) use block::{check_finite, row_slice};
 pub(crate) use covariances::constant;
+pub(crate) use landmarks::Landmarks;
 
 use std::collections::BTreeMap;
 
@@ -47,6 +49,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::{Error, Result, tolerance};
+use covariances::Rounding;
 use lane::{Lane, Plan};
 use sums::Sums;
 
@@ -82,7 +85,7 @@ impl Default for MomentsOptions {
 
 /// Beyond this, workers share one scatter per fold instead of having their own.
 const LANES_BYTES: usize = 512 << 20;
-/// Rows whose mean is the shift.
+/// Rows whose mean is the shift, where rows have no weights.
 const SHIFT_ROWS: usize = 1024;
 /// Blocks with fewer rows per worker than this are left to fewer workers.
 const LANE_ROWS: usize = 512;
@@ -99,6 +102,10 @@ pub struct Moments {
     shift: Vec<f64>,
     seen: u64,
     lanes: Vec<Lane>,
+    /// The error of each feature as it is computed from a row; empty where there is none.
+    pub(crate) noise: Vec<f64>,
+    /// The landmarks of the features, if they have any.
+    pub(crate) landmarks: Option<Landmarks>,
     /// Texts of the caller's, carried along (the names of classes, say).
     pub extra: BTreeMap<String, String>,
 }
@@ -112,8 +119,9 @@ impl Moments {
             return Err(Error::Argument { name, value, expected: "expected 1 to 1000" });
         }
         let pairs = layout.pairs();
-        let (shift, lanes, extra) = (Vec::new(), Vec::new(), BTreeMap::new());
-        Ok(Moments { layout, options, pairs, shift, seen: 0, lanes, extra })
+        let (shift, lanes, noise) = (Vec::new(), Vec::new(), Vec::new());
+        let (landmarks, extra) = (None, BTreeMap::new());
+        Ok(Moments { layout, options, pairs, shift, seen: 0, lanes, noise, landmarks, extra })
     }
 
     /// What the columns are.
@@ -166,14 +174,19 @@ impl Moments {
         Ok(())
     }
 
-    /// Moves the shift before a block that outnumbers all rows before it, to that block's means:
-    /// the many keep their digits, and a stream moves it no more than log₂ n times.
+    /// Moves the shift before a block that outweighs all rows before it, to that block's means:
+    /// the many keep their digits, and a stream of equal weights moves it no more than log₂ n times.
     fn follow<T: Element>(&mut self, block: &Block<'_, T>) {
         if self.lanes.is_empty() {
-            self.shift = first_means(block);
-        } else if block.rows() as u64 > self.seen {
-            self.move_shift(first_means(block));
+            self.shift = means(block);
+        } else if block.weight() > self.weight() {
+            self.move_shift(means(block));
         }
+    }
+
+    /// The total weight so far.
+    fn weight(&self) -> f64 {
+        self.lanes.iter().flat_map(|lane| &lane.folds).map(|sums| sums.weight).sum()
     }
 
     fn move_shift(&mut self, to: Vec<f64>) {
@@ -201,18 +214,27 @@ impl Moments {
         }
         let seen = self.seen + other.seen;
         if self.lanes.is_empty() {
-            let extra = std::mem::take(&mut self.extra);
-            *self = Moments { extra, ..other.clone() };
+            let (extra, noise) = (std::mem::take(&mut self.extra), self.noise.clone());
+            let landmarks = self.landmarks.take();
+            *self = Moments { extra, noise, landmarks, ..other.clone() };
         } else if !other.lanes.is_empty() {
             self.add_rows_of(other);
+        }
+        if let (Some(landmarks), Some(others)) = (&mut self.landmarks, &other.landmarks) {
+            landmarks.merge(others);
         }
         self.seen = seen;
         Ok(())
     }
 
+    /// The fold of the row that comes `after` others from now.
+    pub(crate) fn fold_of_next(&self, after: usize) -> usize {
+        fold_of(self.seen + after as u64, self.options.folds as u64, self.options.seed)
+    }
+
     fn add_rows_of(&mut self, other: &Moments) {
-        // About the shift of the larger one.
-        if other.seen > self.seen {
+        // About the shift of the heavier one.
+        if other.weight() > self.weight() {
             self.move_shift(other.shift.clone());
         }
         let step: Vec<f64> = other.shift.iter().zip(&self.shift).map(|(o, s)| o - s).collect();
@@ -297,30 +319,76 @@ impl Moments {
     }
 
     /// For each fold, the covariances of the other folds (to train on) and of the fold itself
-    /// (to test on).
+    /// (to test on), without landmarks that only the tested fold knows.
     pub fn splits(&self) -> Result<Vec<(Covariances, Covariances)>> {
         if self.options.folds < 2 {
             return Err(Error::Folds("the moments were accumulated in one".into()));
         }
         let split = |fold: usize| {
-            let test = self.fold(fold);
-            if test.rows < 2 {
-                let found = format!("fold {fold} has {}", test.rows);
-                return Err(Error::Folds(found));
-            }
-            let train = self.assemble(&self.total(|other| other != fold))?;
+            let train: Vec<usize> = (0..self.options.folds).filter(|&f| f != fold).collect();
+            let (mut train, mut test) = (self.part(&train)?, self.part(&[fold])?);
             train.check_informative(&self.layout)?;
-            Ok((train, self.assemble(&test)?))
+            self.leave_out(&[fold], [&mut train, &mut test]);
+            Ok((train, test))
         };
         (0..self.options.folds).map(split).collect()
     }
 
-    fn assemble(&self, sums: &Sums) -> Result<Covariances> {
-        let rank = match self.options.precision {
-            Precision::Double => tolerance::RANK,
-            Precision::Single => tolerance::RANK_SINGLE,
+    /// For each fold, the covariances of three parts that share no row: half of the other folds,
+    /// the rest of them, and the fold itself; only with landmarks that the first part knows. None with fewer than three folds, and none where a
+    /// label does not vary in a part.
+    pub fn thirds(&self) -> Result<Vec<[Covariances; 3]>> {
+        let folds = self.options.folds;
+        if folds < 3 {
+            return Ok(Vec::new());
+        }
+        let half = folds / 2;
+        let third = |fold: usize| -> Result<[Covariances; 3]> {
+            let others: Vec<usize> = (1..folds).map(|step| (fold + step) % folds).collect();
+            let (mut first, mut second) =
+                (self.part(&others[..half])?, self.part(&others[half..])?);
+            first.check_informative(&self.layout)?;
+            second.check_informative(&self.layout)?;
+            let mut third = self.part(&[fold])?;
+            let unseen: Vec<usize> = others[half..].iter().copied().chain([fold]).collect();
+            self.leave_out(&unseen, [&mut first, &mut second, &mut third]);
+            Ok([first, second, third])
         };
-        Covariances::assemble(&self.layout, sums, &self.shift, rank)
+        let thirds = (0..folds).map(third).filter(|third| {
+            let few = Error::is_about_few_rows;
+            !third.as_ref().is_err_and(few)
+        });
+        thirds.collect()
+    }
+
+    /// Takes landmarks that only these folds know from covariances.
+    fn leave_out<const N: usize>(&self, folds: &[usize], parts: [&mut Covariances; N]) {
+        let unknown = self.landmarks.as_ref().and_then(|landmarks| landmarks.known_to(folds));
+        if let Some(unknown) = unknown {
+            parts.into_iter().for_each(|part| part.without(unknown.as_ref()));
+        }
+    }
+
+    /// The covariances of some folds together.
+    fn part(&self, folds: &[usize]) -> Result<Covariances> {
+        let sums = self.total(|fold| folds.contains(&fold));
+        if sums.rows < 2 {
+            let names: Vec<String> = folds.iter().map(usize::to_string).collect();
+            return Err(Error::Folds(format!("fold {} has {}", names.join(" and "), sums.rows)));
+        }
+        self.assemble(&sums)
+    }
+
+    fn assemble(&self, sums: &Sums) -> Result<Covariances> {
+        let (rank, floor) = match self.options.precision {
+            Precision::Double => (tolerance::RANK, tolerance::FLOOR),
+            Precision::Single => (tolerance::RANK_SINGLE, tolerance::FLOOR_SINGLE),
+        };
+        let weight = self.weight();
+        let size = self.landmarks.as_ref().map_or(1.0, |l| (l.size / weight).sqrt());
+        let noise: Vec<f64> = self.noise.iter().map(|noise| noise * size).collect();
+        let rounding = Rounding { rank, floor, noise: &noise };
+        Covariances::assemble(&self.layout, sums, &self.shift, &rounding)
     }
 
     /// One fold over all lanes.
@@ -346,23 +414,30 @@ impl Moments {
     }
 }
 
-/// The shift: means of the first rows of positive weight. Any value would do; these keep the sums
-/// small.
-fn first_means<T: Element>(block: &Block<'_, T>) -> Vec<f64> {
-    let counts = |i: &usize| block.weights.is_none_or(|w| w[*i] > 0.0);
-    let rows: Vec<usize> = (0..block.rows()).filter(counts).take(SHIFT_ROWS).collect();
+/// The shift: weighted means of a block's rows, of the first ones where all weigh the same. Any
+/// value would do; these keep the sums small. A row of hardly any weight must not move it, however
+/// far away it is.
+fn means<T: Element>(block: &Block<'_, T>) -> Vec<f64> {
+    let rows = if block.weights.is_some() { block.rows() } else { block.rows().min(SHIFT_ROWS) };
     let numbers = block.numbers();
     let width = block.dense.ncols() + numbers.iter().map(|v| v.ncols()).sum::<usize>();
     let mut shift = vec![0.0; width];
-    // Row by row, as the rows lie in memory.
-    for &i in &rows {
+    let mut total = 0.0;
+    // Row by row, as the rows lie in memory, each mean moved by the share of the row's weight: no
+    // sum of weights times values overflows.
+    for i in 0..rows {
+        let weight = block.weights.map_or(1.0, |w| w[i]);
+        if weight == 0.0 {
+            continue;
+        }
+        total += weight;
+        let share = weight / total;
         let dense = block.dense.row(i).iter().map(|&v| v.into());
         let others = numbers.iter().flat_map(|v| v.row(i).iter().copied());
-        for (sum, value) in shift.iter_mut().zip(dense.chain(others)) {
-            *sum += value;
+        for (mean, value) in shift.iter_mut().zip(dense.chain(others)) {
+            *mean += share * (value - *mean);
         }
     }
-    shift.iter_mut().for_each(|sum| *sum /= rows.len() as f64);
     shift
 }
 

@@ -82,7 +82,16 @@ impl Reduced {
             InputCovariances::Features => basis,
             _ => whitening.least(c.features.as_ref(), basis),
         };
-        let ridged = if ridge > 0.0 { Some(Ridged::new(c, &basis, &problem)?) } else { None };
+        let (problem, basis, ridged) = match ridge > 0.0 {
+            true => {
+                let ridged = Ridged::new(c, &basis, &problem)?;
+                (problem, basis, Some(ridged))
+            }
+            false => {
+                let (problem, basis) = settled(c, basis, problem.size())?;
+                (problem, basis, None)
+            }
+        };
         let mean = faer::ColRef::from_slice(&c.mean);
         Ok(Reduced {
             rows: c.rows,
@@ -186,6 +195,37 @@ fn project(c: &Covariances, whitening: &Whitening) -> Result<(Problem, Mat<f64>)
     Ok((problem, q))
 }
 
+/// The problem that the directions of a basis really have, and the basis with `Cov(u) = I`: what
+/// rounding left of both is measured, not assumed. `size` directions are known to the labels; a
+/// further one is kept where it is as unknown to them as it was meant to be.
+fn settled(c: &Covariances, mut basis: Mat<f64>, size: usize) -> Result<(Problem, Mat<f64>)> {
+    for _ in 0..2 {
+        let h = congruence(basis.as_ref(), c.features.as_ref());
+        let off = (&h - Mat::<f64>::identity(h.nrows(), h.ncols())).norm_max();
+        if off <= UNIT {
+            break;
+        }
+        let factor = cholesky(h.as_ref()).map_err(|_| Error::Unstable)?;
+        solve_lower(factor.as_ref(), basis.as_mut().transpose_mut());
+    }
+    let cross = |part: &LabelCovariances| basis.transpose() * &part.cross;
+    let (target, sensitive) = (cross(&c.target), cross(&c.sensitive));
+    let beyond = |cross: &Mat<f64>, part: &LabelCovariances| {
+        let rest = cross.as_ref().subrows(size, cross.nrows() - size);
+        correlations(rest, &part.variance).norm_max()
+    };
+    let known = beyond(&target, &c.target).max(beyond(&sensitive, &c.sensitive));
+    let kept = if known <= tolerance::SPAN { basis.ncols() } else { size };
+    let half = |cross: &Mat<f64>, part: &LabelCovariances| {
+        (cross.as_ref().subrows(0, size).to_owned(), part.variance.clone())
+    };
+    let problem = Problem::new(half(&target, &c.target), half(&sensitive, &c.sensitive))?;
+    Ok((problem, basis.subcols(0, kept).to_owned()))
+}
+
+/// How far `Cov(u)` may be from the identity.
+const UNIT: f64 = 1e-12;
+
 /// A unit vector orthogonal to the columns of `q`, if they leave one: the axis that they cover
 /// least, made orthogonal twice.
 fn spare_direction(q: MatRef<'_, f64>) -> Option<Mat<f64>> {
@@ -209,7 +249,7 @@ impl Ridged {
     fn new(c: &Covariances, basis: &Mat<f64>, problem: &Problem) -> Result<Self> {
         let (exact, _) = project(c, &Whitening::new(c, 0.0)?)?;
         let h = congruence(basis.as_ref(), c.features.as_ref());
-        let factor = cholesky(h.as_ref())?;
+        let factor = cholesky(h.as_ref()).map_err(|_| Error::Unstable)?;
         Ok(Self::from_parts(exact, factor, problem))
     }
 

@@ -2,8 +2,10 @@
 //!
 //! `C` is scaled to a correlation matrix first, so that neither the basis nor its size depends on
 //! the units of the features: a feature enters when more than
-//! [`RANK`](crate::tolerance::RANK) of *its own* variance is not explained by those before it.
-//! With a ridge, `C + ρI` has full rank and its plain Cholesky factor is used.
+//! [`RANK`](crate::tolerance::RANK) of *its own* variance is not explained by those before it, and
+//! more than what rounding can have left there ([`Covariances::floor`]).
+//! With a ridge, `C + ρI` has full rank and its plain Cholesky factor is used; what rounding can
+//! have left is added to the ridge, so that no direction is made of it.
 
 use faer::{Mat, MatRef};
 
@@ -23,31 +25,47 @@ pub(crate) struct Whitening {
 impl Whitening {
     pub(crate) fn new(covariances: &Covariances, ridge: f64) -> Result<Self> {
         let c = covariances.features.as_ref();
-        let varies = |&j: &usize| !constant(c[(j, j)].max(0.0), covariances.mean[j]);
+        let floor = |j: usize| covariances.floor.get(j).copied().unwrap_or(0.0);
+        let varies = |&j: &usize| {
+            let variance = c[(j, j)].max(0.0);
+            variance > floor(j) && !constant(variance, covariances.mean[j])
+        };
         let varying: Vec<usize> = (0..c.nrows()).filter(varies).collect();
         if varying.is_empty() {
             return Err(Error::NoVariation);
         }
-        if ridge > 0.0 { Self::ridged(c, ridge) } else { Self::plain(covariances, &varying) }
+        match ridge > 0.0 {
+            true => Self::ridged(covariances, ridge),
+            false => Self::plain(covariances, &varying),
+        }
     }
 
-    fn ridged(c: MatRef<'_, f64>, ridge: f64) -> Result<Self> {
-        let m = c.nrows();
-        let mut a = c.to_owned();
+    fn ridged(covariances: &Covariances, ridge: f64) -> Result<Self> {
+        let mut a = covariances.features.clone();
+        let m = a.nrows();
         for j in 0..m {
-            a[(j, j)] += ridge;
+            a[(j, j)] += ridge + covariances.floor.get(j).copied().unwrap_or(0.0);
         }
-        let factor = cholesky(a.as_ref())?;
+        let factor = cholesky(a.as_ref()).map_err(|_| Error::Unstable)?;
         Ok(Whitening { features: m, picked: (0..m).collect(), inverse_scale: vec![1.0; m], factor })
     }
 
     fn plain(covariances: &Covariances, varying: &[usize]) -> Result<Self> {
         let c = &covariances.features;
-        let inverse: Vec<f64> = varying.iter().map(|&j| 1.0 / c[(j, j)].sqrt()).collect();
-        let correlation = Mat::from_fn(varying.len(), varying.len(), |i, j| {
-            if i == j { 1.0 } else { c[(varying[i], varying[j])] * inverse[i] * inverse[j] }
+        let rank = covariances.rank_tolerance;
+        // One threshold for all pivots: a feature that needs a higher one is scaled down instead.
+        let shrunk = |j: usize| {
+            let floor = covariances.floor.get(j).map_or(0.0, |floor| floor / c[(j, j)]);
+            (rank / floor.max(rank)).sqrt()
+        };
+        let shrunk: Vec<f64> = varying.iter().map(|&j| shrunk(j)).collect();
+        let inverse: Vec<f64> =
+            varying.iter().zip(&shrunk).map(|(&j, shrunk)| shrunk / c[(j, j)].sqrt()).collect();
+        let correlation = Mat::from_fn(varying.len(), varying.len(), |i, j| match i == j {
+            true => shrunk[i] * shrunk[i],
+            false => c[(varying[i], varying[j])] * inverse[i] * inverse[j],
         });
-        let (order, factor) = pivoted_cholesky(correlation, covariances.rank_tolerance)?;
+        let (order, factor) = pivoted_cholesky(correlation, rank)?;
         Ok(Whitening {
             features: c.nrows(),
             picked: order.iter().map(|&i| varying[i]).collect(),

@@ -1,0 +1,102 @@
+//! Which folds know the landmarks of a kernel.
+//!
+//! Landmarks are rows of the data. An encoder that is tested on a fold must not have landmarks that
+//! only this fold knows: fitted anew on the other rows it would not have them, and a feature that
+//! hardly varies in the training rows gets a weight that nothing there holds back. With `K = L Lᵀ`
+//! over the landmarks the features are `φ = L⁻¹k`; those of the other landmarks alone span the
+//! complement of `N = L⁻¹ e_j` over the landmarks `j` that are left out, so
+//!
+//! ```text
+//! φ' = P φ,   P = I − N (NᵀN)⁻¹ Nᵀ        Cov(φ') = P C P        Cov(φ', y) = P Cy
+//! ```
+
+use std::sync::Arc;
+
+use faer::{Mat, MatRef};
+
+use super::covariances::{Covariances, InputCovariances, LabelCovariances};
+use crate::spectral::linalg::solve_lower;
+
+/// The factor of the landmarks, and for each landmark the folds in which its row was met.
+#[derive(Clone, Debug)]
+pub(crate) struct Landmarks {
+    pub(super) factor: Arc<Mat<f64>>,
+    /// Landmarks × folds.
+    pub(super) met: Vec<Vec<bool>>,
+    /// `Σ w k(x, x)` over the rows.
+    pub(crate) size: f64,
+}
+
+impl Landmarks {
+    pub(crate) fn new(factor: Arc<Mat<f64>>, folds: usize) -> Self {
+        let met = vec![vec![false; folds]; factor.nrows()];
+        Landmarks { factor, met, size: 0.0 }
+    }
+
+    /// The row of a landmark was met in a fold.
+    pub(crate) fn note(&mut self, landmark: usize, fold: usize) {
+        if let Some(met) = self.met.get_mut(landmark).and_then(|met| met.get_mut(fold)) {
+            *met = true;
+        }
+    }
+
+    pub(super) fn merge(&mut self, other: &Landmarks) {
+        self.size += other.size;
+        for (met, others) in self.met.iter_mut().zip(&other.met) {
+            met.iter_mut().zip(others).for_each(|(met, other)| *met |= other);
+        }
+    }
+
+    /// An orthonormal basis of what no landmark known outside `folds` spans; none if there is
+    /// nothing to leave out.
+    pub(super) fn known_to(&self, folds: &[usize]) -> Option<Mat<f64>> {
+        let only_there = |met: &[bool]| {
+            let mut where_met = met.iter().enumerate().filter(|m| *m.1).map(|m| m.0).peekable();
+            where_met.peek().is_some() && where_met.all(|fold| folds.contains(&fold))
+        };
+        let left_out: Vec<usize> =
+            (0..self.met.len()).filter(|&j| only_there(&self.met[j])).collect();
+        if left_out.is_empty() {
+            return None;
+        }
+        let mut n = Mat::zeros(self.factor.nrows(), left_out.len());
+        for (column, &j) in left_out.iter().enumerate() {
+            n[(j, column)] = 1.0;
+        }
+        solve_lower(self.factor.as_ref().as_ref(), n.as_mut());
+        for j in 0..n.ncols() {
+            let norm = n.col(j).norm_l2();
+            n.col_mut(j).iter_mut().for_each(|v| *v /= norm);
+        }
+        Some(n.qr().compute_thin_Q())
+    }
+}
+
+impl Covariances {
+    /// The same without what the columns of `n`, which are orthonormal, span.
+    pub(super) fn without(&mut self, n: MatRef<'_, f64>) {
+        let c = &mut self.features;
+        let along = &*c * n;
+        let inner = n.transpose() * &along;
+        // PCP = C − N(CN)ᵀ − (CN)Nᵀ + N(NᵀCN)Nᵀ = C − N Aᵀ − A Nᵀ,   A = CN − ½ N(NᵀCN)
+        let a = along - n * inner * faer::Scale(0.5);
+        let product = n * a.transpose();
+        for j in 0..c.ncols() {
+            for i in 0..c.nrows() {
+                c[(i, j)] -= product[(i, j)] + product[(j, i)];
+            }
+        }
+        let project = |part: &mut LabelCovariances| {
+            let along = n.transpose() * &part.cross;
+            part.cross -= n * along;
+        };
+        project(&mut self.target);
+        project(&mut self.sensitive);
+        if let InputCovariances::Kept(inputs) = &mut self.inputs {
+            project(inputs);
+        }
+        let mean = faer::Col::from_fn(self.mean.len(), |i| self.mean[i]);
+        let moved = n * (n.transpose() * mean);
+        self.mean.iter_mut().zip(moved.iter()).for_each(|(mean, moved)| *mean -= moved);
+    }
+}
