@@ -13,7 +13,16 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import validate_data
 
 from . import _core, _files
-from ._checks import GOALS, check_choice, check_folds, named_columns, one_goal, threads
+from ._checks import (
+    GOALS,
+    Goal,
+    Limit,
+    check_choice,
+    check_folds,
+    named_columns,
+    one_goal,
+    threads,
+)
 from ._fitted import Fitted
 from ._moments import Moments
 from ._progress import Bar
@@ -37,8 +46,8 @@ class Base(Fitted, TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     lambda_: float | None
     alpha: float | None
-    max_leakage: float | None
-    min_utility: float | None
+    max_leakage: Limit | None
+    min_utility: Limit | None
     scale: str
     folds: int
     precision: str
@@ -196,11 +205,11 @@ class Base(Fitted, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def _cap(self) -> int | None:
         return None
 
-    def _goal(self) -> tuple[str, float]:
+    def _goal(self) -> Goal:
         given = [(name, getattr(self, name)) for name in GOALS if getattr(self, name) is not None]
         return one_goal(given, default=("max_leakage", 0.0))
 
-    def _solve(self, goal: tuple[str, float], moments: Moments) -> _files.Solved:
+    def _solve(self, goal: Goal, moments: Moments) -> _files.Solved:
         assert moments._core is not None and moments._columns is not None
         solved = moments._core.solve(
             standardise=self._standardises(),
@@ -267,11 +276,23 @@ class Base(Fitted, TransformerMixin, BaseEstimator):  # type: ignore[misc]
         solved = self._fitted()
         held = self.heldout_
         about = {"class": type(self).__name__, "params": self._plain_params()}
-        losses = None if held is None else list(held[:4])
-        solved.model.save(os.fspath(path), solved.extra(losses, about))
+        losses = None if held is None else list(held)
+        solved.model.save(os.fspath(path), solved.extra(losses, self._heldout_labels(), about))
+
+    def _heldout_labels(self) -> dict[str, list[dict[str, Any]]] | None:
+        """The held-out figures of each label, as the command line writes them."""
+        found = {
+            side: [
+                {"name": name, "loss": figures["heldout"][loss], "share": figures["heldout"][share]}
+                for name, figures in self.attributes_[side].items()
+                if figures["heldout"] is not None
+            ]
+            for side, loss, share in (("target", "jy", "utility"), ("sensitive", "js", "leakage"))
+        }
+        return found if found["sensitive"] else None
 
     def _plain_params(self) -> dict[str, Any]:
-        plain = (str, int, float, bool, type(None), list)
+        plain = (str, int, float, bool, type(None), list, dict)
         return {k: v for k, v in self.get_params().items() if isinstance(v, plain)}
 
     @classmethod

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Union
 
 import numpy as np
 
@@ -65,9 +65,14 @@ def threads(n_jobs: Any) -> int | None:
 GOALS = ("lambda_", "alpha", "max_leakage", "min_utility")
 
 
-def one_goal(
-    given: list[tuple[str, Any]], default: tuple[str, float] | None = None
-) -> tuple[str, float]:
+#: One share for each label, or shares of labels by name.
+Limit = Union[float, Mapping[str, float]]
+
+#: A goal: the name of its parameter, and its value.
+Goal = tuple[str, Any]
+
+
+def one_goal(given: list[tuple[str, Any]], default: Goal | None = None) -> Goal:
     """The one goal that was given."""
     if len(given) > 1:
         names = " and ".join(f"{name}={value}" for name, value in given)
@@ -77,6 +82,12 @@ def one_goal(
             raise ValueError(f"a goal is missing: give one of {', '.join(GOALS)}")
         return default
     name, value = given[0]
+    if isinstance(value, Mapping) and name in ("leakage", "max_leakage", "min_utility"):
+        return name, {str(label): _number(f"{name} of {label!r}", v) for label, v in value.items()}
+    return name, _number(name, value)
+
+
+def _number(name: str, value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
         raise ValueError(f"{name} is {value!r}: expected a number")
-    return name, float(value)
+    return float(value)

@@ -12,7 +12,7 @@ from sklearn.base import OneToOneFeatureMixin
 
 from . import _files
 from ._base import Base
-from ._checks import GOALS, one_goal, threads
+from ._checks import GOALS, Goal, Limit, one_goal, threads
 from ._fits import Fits
 from ._moments import Moments
 from ._rows import first_category, is_table
@@ -29,7 +29,7 @@ class Eraser(OneToOneFeatureMixin, Fits):  # type: ignore[misc]
 
     Parameters
     ----------
-    leakage : float, optional
+    leakage : float or dict, optional
         Short for `max_leakage`.
     {goals}
     scale : {{"none", "standard"}}, default="none"
@@ -71,11 +71,11 @@ class Eraser(OneToOneFeatureMixin, Fits):  # type: ignore[misc]
     def __init__(
         self,
         *,
-        leakage: float | None = None,
+        leakage: Limit | None = None,
         lambda_: float | None = None,
         alpha: float | None = None,
-        max_leakage: float | None = None,
-        min_utility: float | None = None,
+        max_leakage: Limit | None = None,
+        min_utility: Limit | None = None,
         scale: str = "none",
         folds: int = 5,
         precision: str = "double",
@@ -99,7 +99,7 @@ class Eraser(OneToOneFeatureMixin, Fits):  # type: ignore[misc]
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _goal(self) -> tuple[str, float]:
+    def _goal(self) -> Goal:
         names = ("leakage", *GOALS)
         given = [(name, getattr(self, name)) for name in names if getattr(self, name) is not None]
         name, value = one_goal(given, default=("max_leakage", 0.0))

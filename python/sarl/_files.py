@@ -17,6 +17,10 @@ from ._rows import Categories, Columns
 SCHEMA_VERSION = 1
 
 Stats = tuple[list[float], list[float]]
+
+#: The held-out figures that a file has.
+HELD_OUT = ("jy", "js", "jy_sd", "js_sd", "utility", "leakage")
+
 E = TypeVar("E")
 
 
@@ -32,19 +36,27 @@ class Solved:
     #: Means and variances of the label columns: of the target, of what is hidden.
     stats: list[Stats]
     heldout: list[float] | None = None
+    #: The same of each label: name, loss and share, of the targets and of what is hidden.
+    heldout_labels: list[list[tuple[str, float, float]]] | None = None
 
-    def retuned(self, goal: str, value: float) -> Solved:
+    def retuned(self, goal: str, value: Any) -> Solved:
         """For another goal."""
-        return replace(self, model=self.model.retune(goal, value), heldout=None)
+        model = self.model.retune(goal, value)
+        return replace(self, model=model, heldout=None, heldout_labels=None)
 
-    def extra(self, heldout: list[float] | None, python: dict[str, Any]) -> dict[str, str]:
+    def extra(
+        self,
+        heldout: list[float] | None,
+        labels: dict[str, list[dict[str, Any]]] | None,
+        python: dict[str, Any],
+    ) -> dict[str, str]:
         """The texts that travel in the file."""
-        names = ("jy", "js", "jy_sd", "js_sd")
-        held = None if heldout is None else dict(zip(names, heldout, strict=True))
+        held = None if heldout is None else dict(zip(HELD_OUT, heldout, strict=True))
         about = {**python, "columns": self.columns.plain()}
         return {
             "schema": json.dumps(self._schema()),
             "heldout": json.dumps(held),
+            "heldout_labels": json.dumps(labels),
             "python": json.dumps(about),
         }
 
@@ -152,7 +164,14 @@ def _class(solved: Solved, about: dict[str, Any], package: Any) -> Any:
 
 def _solved(model: _core.Model, extra: dict[str, str], about: dict[str, Any]) -> Solved:
     held = json.loads(extra.get("heldout", "null"))
-    heldout = None if held is None else [held[k] for k in ("jy", "js", "jy_sd", "js_sd")]
+    # Files written before labels had figures of their own have no shares here.
+    known = held is not None and all(name in held for name in HELD_OUT)
+    heldout = [held[name] for name in HELD_OUT] if known else None
+    each = json.loads(extra.get("heldout_labels", "null"))
+    heldout_labels = None if each is None else [
+        [(label["name"], label["loss"], label["share"]) for label in each[side]]
+        for side in ("target", "sensitive")
+    ]
     if "schema" not in extra:
         columns = Columns(tuple(f"x{j}" for j in range(model.inputs)), tuple(range(model.inputs)))
         labels = [
@@ -160,7 +179,7 @@ def _solved(model: _core.Model, extra: dict[str, str], about: dict[str, Any]) ->
             for name, target, n in model.labels
         ]
         empty: Stats = ([0.0], [0.0])
-        return Solved(model, columns, labels, [(0.0, 0.0)] * model.inputs, [empty, empty], heldout)
+        return Solved(model, columns, labels, [(0.0, 0.0)] * model.inputs, [empty, empty], heldout, heldout_labels)
     schema = json.loads(extra["schema"])
     columns, spreads = _columns(schema)
     if "columns" in about:
@@ -180,7 +199,7 @@ def _solved(model: _core.Model, extra: dict[str, str], about: dict[str, Any]) ->
         shift = [mean for mean, _ in spreads] + [0.0] * rest
         factor = [1 / sd if sd > 0 else 1.0 for _, sd in spreads] + [1.0] * rest
         model = model.scaled(shift, factor)
-    return Solved(model, columns, labels, spreads, stats, heldout)
+    return Solved(model, columns, labels, spreads, stats, heldout, heldout_labels)
 
 
 def _columns(schema: dict[str, Any]) -> tuple[Columns, list[tuple[float, float]]]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
 
 from . import _files
-from ._checks import GOALS, one_goal, threads
+from ._checks import GOALS, Goal, Limit, one_goal, threads
 from ._moments import Moments
 from ._results import Bounds, Front, HeldOut, Point
 
@@ -30,10 +30,10 @@ class Fitted:
     _solved: _files.Solved | None
     _front: Front | None
 
-    def _goal(self) -> tuple[str, float]:
+    def _goal(self) -> Goal:
         raise NotImplementedError
 
-    def _solve(self, goal: tuple[str, float], moments: Moments) -> _files.Solved:
+    def _solve(self, goal: Goal, moments: Moments) -> _files.Solved:
         raise NotImplementedError
 
     def _standardises(self) -> bool:
@@ -68,13 +68,42 @@ class Fitted:
 
     @property
     def leakage_(self) -> float:
-        """The share of the sensitive variance that the best linear adversary explains."""
+        """The share of the sensitive variance that the best linear adversary explains.
+
+        With several sensitive features the largest of their shares; see `attributes_`.
+        """
         return self.point_.leakage
 
     @property
     def utility_(self) -> float:
-        """The share of the attainable that the target keeps."""
+        """The share of what all the features give that the target keeps.
+
+        With several targets the least of their shares; see `attributes_`.
+        """
         return self.point_.utility
+
+    @property
+    def attributes_(self) -> dict[str, dict[str, dict[str, Any]]]:
+        """Figures of each label: ``attributes_["sensitive"]["sex"]["leakage"]``.
+
+        Under ``"target"`` each target's loss ``jy`` and ``utility``, under ``"sensitive"`` each
+        sensitive feature's ``js`` and ``leakage``; with the ``limit`` that was asked for, or None,
+        and both figures ``heldout``, or None. Losses are in the units of the label.
+        """
+        solved = self._fitted()
+        name, value = solved.model.goal
+        held = self._held_out(goal_name=name, value=value)
+        labels = solved.heldout_labels if held is None else held["labels"]
+        found: dict[str, dict[str, dict[str, Any]]] = {}
+        sides = (("target", "jy", "utility"), ("sensitive", "js", "leakage"))
+        for i, (side, loss, share) in enumerate(sides):
+            found[side] = {
+                label: {loss: error, share: part, "limit": limit, "heldout": None}
+                for label, error, part, limit in solved.model.attributes()[i]
+            }
+            for label, error, part in labels[i] if labels is not None else []:
+                found[side][label]["heldout"] = {loss: error, share: part}
+        return found
 
     @property
     def n_components_(self) -> int:
@@ -131,10 +160,7 @@ class Fitted:
         data: dict[str, NDArray[Any]] = dict(solved.model.front(int(points), threads(self.n_jobs)))
         held = self._held_out(points=int(points))
         if held is not None:
-            bounds = self.bounds_
             data |= {f"heldout_{name}": column for name, column in held.items()}
-            data["heldout_utility"] = np.array([bounds.utility(jy) for jy in held["jy"]])
-            data["heldout_leakage"] = np.array([bounds.leakage(js) for js in held["js"]])
         return Front(data, solved.model.breakpoints())
 
     @property
@@ -148,11 +174,10 @@ class Fitted:
             if losses is None:
                 return None
         else:
-            losses = [float(held[column][0]) for column in ("jy", "js", "jy_sd", "js_sd")]
-        bounds, (jy, js, jy_sd, js_sd) = self.bounds_, losses
-        return HeldOut(jy, js, jy_sd, js_sd, bounds.utility(jy), bounds.leakage(js))
+            losses = [float(held[column][0]) for column in HeldOut._fields]
+        return HeldOut(*losses)
 
-    def _held_out(self, **asked: Any) -> dict[str, NDArray[np.float64]] | None:
+    def _held_out(self, **asked: Any) -> dict[str, Any] | None:
         solved = self._fitted()
         moments = self._moments
         if moments is None or moments._core is None or moments.folds < 2:
@@ -174,8 +199,8 @@ class Fitted:
         *,
         lambda_: float | None = None,
         alpha: float | None = None,
-        max_leakage: float | None = None,
-        min_utility: float | None = None,
+        max_leakage: Limit | None = None,
+        min_utility: Limit | None = None,
     ) -> Self:
         """Another trade-off from the same fit, without the data.
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _files
-from ._checks import check_choice, threads
+from ._checks import Goal, Limit, check_choice, threads
 from ._fits import Encodes
 from ._kernel_moments import KernelMoments
 from ._moments import Moments
@@ -88,8 +88,8 @@ class KernelSARL(Encodes):
         *,
         lambda_: float | None = None,
         alpha: float | None = None,
-        max_leakage: float | None = None,
-        min_utility: float | None = None,
+        max_leakage: Limit | None = None,
+        min_utility: Limit | None = None,
         kernel: str = "rbf",
         gamma: float | str = "auto",
         degree: int = 3,
@@ -181,7 +181,7 @@ class KernelSARL(Encodes):
         check_choice("scale", self.scale, ("standard", "none"))
         return False
 
-    def _solve(self, goal: tuple[str, float], moments: Moments) -> _files.Solved:
+    def _solve(self, goal: Goal, moments: Moments) -> _files.Solved:
         solved = super()._solve(goal, moments)
         assert isinstance(moments, KernelMoments)
         model = solved.model.scaled(*moments.scaling)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ._checks import Limit
 from ._fits import Encodes
 from ._words import documented
 
@@ -66,8 +67,8 @@ class SARL(Encodes):
         *,
         lambda_: float | None = None,
         alpha: float | None = None,
-        max_leakage: float | None = None,
-        min_utility: float | None = None,
+        max_leakage: Limit | None = None,
+        min_utility: Limit | None = None,
         n_components: int | None = None,
         ridge: float | str = 0.0,
         scale: str = "standard",

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 class Bounds(NamedTuple):
     """What any encoder of these features could achieve: mean squared errors, summed over columns.
 
+    Where there are several targets or several sensitive features, each is divided by its own variance first.
+
     The features are those of the kernel where there is one, and the encoders those with no more
     than `n_components` dimensions: utilities of different estimators are shares of different wholes.
     """
@@ -33,15 +35,16 @@ class Bounds(NamedTuple):
     alpha_star_min: float
     #: The target loss without any encoder: its variance.
     target_variance: float
+    #: The part of it that all the features explain, whatever `n_components`.
+    attainable: float
 
     def leakage(self, js: float) -> float:
         """The share of the sensitive variance that an adversary of this loss explains."""
         return 1 - js / self.alpha_max
 
     def utility(self, jy: float) -> float:
-        """The share of the attainable that a target loss keeps."""
-        attainable = self.target_variance - self.gamma_min
-        return (self.target_variance - jy) / attainable if attainable > 0 else 1.0
+        """The share of what all the features give that a target loss keeps."""
+        return (self.target_variance - jy) / self.attainable if self.attainable > 0 else 1.0
 
 
 class Point(NamedTuple):

@@ -8,12 +8,14 @@ GOALS = """lambda_ : float, optional
         The weight of the adversary, 0 to 1; both ends are limits.
     alpha : float, optional
         The least loss of the adversary, a mean squared error.
-    max_leakage : float, optional
-        The most leakage, 0 to 1: the share of the sensitive variance that the best linear
-        adversary explains. Of these four goals exactly one may be given; without any it is
+    max_leakage : float or dict, optional
+        The most leakage, 0 to 1: the share of the variance of each sensitive feature that the best
+        linear adversary explains. ``{"sex": 0.01, "age": 0.05}`` limits those that it names, and
+        no others. Of these four goals exactly one may be given; without any it is
         ``max_leakage=0``.
-    min_utility : float, optional
-        The least utility, 0 to 1: the share of what is attainable that the target keeps."""
+    min_utility : float or dict, optional
+        The least utility, 0 to 1: the share of what all the features give that each target keeps.
+        With names likewise."""
 
 FOLDS = """folds : int, default=5
         Folds for held-out losses, which cost no further pass; 1 for none.
@@ -49,7 +51,9 @@ ERASING = f"""{FOLDS}
     {SEED}"""
 
 ATTRIBUTES = """leakage_, utility_ : float
-        What was reached on the training rows, in shares.
+        What was reached on the training rows, in shares; of several labels that of the worst.
+    attributes_ : dict
+        The figures of each label.
     point_, heldout_ : Point, HeldOut
         The same with λ, dimensions and losses; and on rows not fitted on.
     bounds_ : Bounds

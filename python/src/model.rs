@@ -8,11 +8,12 @@ use faer::MatRef;
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
-use sarl::{Element, Encoder, Goal, LabelKind, Map, Role};
+use sarl::{Element, Encoder, LabelKind, Map, Role};
 
 use crate::arrays::{Beside, Matrix, Returned, Scaling, owned, put, returned, slice, view};
 use crate::erase::Erased;
 use crate::failure::{refused, wrong};
+use crate::goal::{Limit, goal, parameter};
 use crate::work::released;
 use crate::{files, onnx};
 
@@ -21,6 +22,9 @@ pub const CHUNK: usize = 1 << 22;
 
 /// A column of a table: its name, and what of a row stands in it.
 pub type Column<Row> = (&'static str, fn(&Row) -> f64);
+
+/// A label: its name, its loss, its share and its limit.
+type Figures = (String, f64, f64, Option<f64>);
 
 type KernelParts = (&'static str, Option<f64>, Option<u32>, Option<f64>);
 
@@ -40,34 +44,10 @@ pub fn model_of(model: sarl::Model, scaling: Scaling) -> Model {
     Model { model, scaling, encoder: OnceLock::new(), erasure: OnceLock::new() }
 }
 
-/// A goal under the name of its parameter.
-pub fn goal(name: &str, value: f64) -> PyResult<Goal> {
-    let goal = match name {
-        "lambda_" => Goal::Lambda(value),
-        "alpha" => Goal::Alpha(value),
-        "max_leakage" => Goal::Leakage(value),
-        "min_utility" => Goal::Utility(value),
-        other => return Err(wrong(format!("there is no goal {other:?}"))),
-    };
-    match (goal.check(), goal) {
-        (Ok(()), _) => Ok(goal),
-        (Err(_), Goal::Alpha(_)) => {
-            Err(wrong(format!("{name} is {value}: expected a finite number")))
-        }
-        (Err(_), _) => {
-            let hint = match name.starts_with('m') && value > 1.0 && value <= 100.0 {
-                true => format!(" ({value} % is {})", value / 100.0),
-                false => String::new(),
-            };
-            Err(wrong(format!("{name} is {value}: expected 0 to 1{hint}")))
-        }
-    }
-}
-
 #[pymethods]
 impl Model {
     /// Another goal from the same fit.
-    fn retune(&self, goal_name: &str, value: f64) -> PyResult<Self> {
+    fn retune(&self, goal_name: &str, value: Limit) -> PyResult<Self> {
         let model = self.model.retune(goal(goal_name, value)?).map_err(refused)?;
         Ok(model_of(model, self.scaling.clone()))
     }
@@ -163,13 +143,17 @@ impl Model {
 
     /// The goal: the name of its parameter, and its value.
     #[getter]
-    fn goal(&self) -> (&'static str, f64) {
-        match self.model.goal() {
-            Goal::Lambda(value) => ("lambda_", value),
-            Goal::Alpha(value) => ("alpha", value),
-            Goal::Leakage(value) => ("max_leakage", value),
-            Goal::Utility(value) => ("min_utility", value),
-        }
+    fn goal(&self) -> (&'static str, Limit) {
+        parameter(self.model.goal())
+    }
+
+    /// For the targets and for what is hidden, each label: name, loss in its own units, share, limit.
+    fn attributes(&self) -> PyResult<(Vec<Figures>, Vec<Figures>)> {
+        let sarl::Attributes { target, sensitive } = self.model.attributes().map_err(refused)?;
+        let figures = |labels: Vec<sarl::Attribute>| {
+            labels.into_iter().map(|a| (a.name, a.loss, a.share, a.limit)).collect()
+        };
+        Ok((figures(target), figures(sensitive)))
     }
 
     /// λ, dimensions, target loss, adversary loss, utility, leakage.
@@ -198,6 +182,7 @@ impl Model {
             ("alpha_bar_min", b.alpha_bar_min),
             ("alpha_star_min", b.alpha_star_min),
             ("target_variance", b.target_variance),
+            ("attainable", b.attainable),
         ]))
     }
 

@@ -13,7 +13,8 @@ use sarl::{Element, HeldOut, LabelKind, Layout, MomentsOptions, Precision, Role}
 use crate::arrays::{Beside, LabelArray, Matrix, Scaling, slice, view};
 use crate::failure::{refused, wrong};
 use crate::map::FeatureMap;
-use crate::model::{Column, goal, model_of};
+use crate::goal::{Limit, goal};
+use crate::model::{Column, model_of};
 use crate::work::{interruptible, released};
 
 /// Numbers that are read between two questions whether somebody pressed Ctrl-C.
@@ -138,7 +139,7 @@ impl Moments {
         Moments { moments, map, layout: self.layout.clone() }
     }
 
-    /// Held-out losses at evenly spaced λ, or at a goal: (jy, js, jy_sd, js_sd) for each.
+    /// Held-out losses at evenly spaced λ, or at a goal, there for each label too.
     #[pyo3(signature = (*, standardise, ridge, cap, points=None, goal_name=None, value=None, threads=None))]
     #[allow(clippy::too_many_arguments, reason = "keywords of Python's")]
     fn held_out<'py>(
@@ -149,7 +150,7 @@ impl Moments {
         cap: Option<usize>,
         points: Option<usize>,
         goal_name: Option<&str>,
-        value: Option<f64>,
+        value: Option<Limit>,
         threads: Option<usize>,
     ) -> PyResult<Bound<'py, PyDict>> {
         let asked = match (goal_name, value) {
@@ -164,20 +165,33 @@ impl Moments {
                 let moments = standardised(&moments, standardise)?.0;
                 let held = HeldOut::new(&moments, ridge, cap)?;
                 match asked {
-                    None => held.points(points.unwrap_or(101)),
+                    None => Ok((held.points(points.unwrap_or(101))?, None)),
                     Some(goal) => {
                         let reduced = sarl::Reduced::new(&moments.covariances()?, ridge)?;
                         let front = sarl::Front::new(&reduced, cap)?;
-                        Ok(vec![held.solve(goal, &front)?])
+                        let (losses, labels) = held.solve_each(goal, &front)?;
+                        Ok((vec![losses], Some(labels)))
                     }
                 }
             },
             || Ok(()),
         )?;
-        let losses = losses.map_err(refused)?;
+        let (losses, labels) = losses.map_err(refused)?;
         let all = PyDict::new(py);
-        let columns: [Column<sarl::HeldOutLosses>; 4] =
-            [("jy", |l| l.jy), ("js", |l| l.js), ("jy_sd", |l| l.jy_sd), ("js_sd", |l| l.js_sd)];
+        let columns: [Column<sarl::HeldOutLosses>; 6] = [
+            ("jy", |l| l.jy),
+            ("js", |l| l.js),
+            ("jy_sd", |l| l.jy_sd),
+            ("js_sd", |l| l.js_sd),
+            ("utility", |l| l.utility),
+            ("leakage", |l| l.leakage),
+        ];
+        if let Some(sarl::HeldOutLabels { target, sensitive }) = labels {
+            let figures = |labels: Vec<sarl::HeldOutLabel>| -> Vec<(String, f64, f64)> {
+                labels.into_iter().map(|l| (l.name, l.loss, l.share)).collect()
+            };
+            all.set_item("labels", (figures(target), figures(sensitive)))?;
+        }
         for (name, of) in columns {
             all.set_item(name, PyArray1::from_vec(py, losses.iter().map(of).collect()))?;
         }
@@ -195,7 +209,7 @@ impl Moments {
         ridge: Option<f64>,
         cap: Option<usize>,
         goal_name: &str,
-        value: f64,
+        value: Limit,
         threads: Option<usize>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let goal = goal(goal_name, value)?;

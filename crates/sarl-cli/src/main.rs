@@ -2,11 +2,13 @@
 #![allow(missing_docs, reason = "a binary has no callers; modules say what they are for")]
 
 mod args;
+mod attributes;
 mod commands;
 mod data;
 mod encoding;
 mod failure;
 mod findings;
+mod goals;
 mod inquiry;
 mod memory;
 mod origin;

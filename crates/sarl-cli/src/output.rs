@@ -4,13 +4,16 @@ use std::io::Write;
 use std::path::Path;
 
 use comfy_table::{CellAlignment, LineStyle, Table, TableStyle};
-use sarl::{Certificate, Front, Goal, HeldOut, HeldOutLosses, Method, Model, Point, Reduced};
+use sarl::{
+    Front, Goal, HeldOut, HeldOutLabels, HeldOutLosses, Method, Model, Point, Reduced, Role,
+};
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::args::Global;
 use crate::data::{Fitted, Remark};
 use crate::failure::Outcome;
+use crate::{attributes, goals};
 
 /// Prints to stdout; a reader that has gone is noticed, not panicked at.
 pub fn print(text: &str) -> Outcome {
@@ -89,9 +92,10 @@ fn counts(reduced: &Reduced) -> Value {
 }
 
 /// The contract's `bounds` object.
-pub fn bounds_json(reduced: &Reduced, bounds: &sarl::Bounds) -> Value {
-    let bounds = serde_json::to_value(bounds).unwrap_or_default();
-    joined(counts(reduced), bounds)
+pub fn bounds_json(reduced: &Reduced, front: &Front<'_>) -> Outcome<Value> {
+    let bounds = serde_json::to_value(front.bounds()).unwrap_or_default();
+    let labels = json!({ "attributes": attributes::bounds_json(&front.label_bounds()?) });
+    Ok(joined(joined(counts(reduced), bounds), labels))
 }
 
 /// Two objects as one.
@@ -103,7 +107,7 @@ fn joined(mut one: Value, other: Value) -> Value {
 }
 
 /// The bounds for people.
-pub fn bounds_table(reduced: &Reduced, bounds: &sarl::Bounds) -> String {
+pub fn bounds_table(reduced: &Reduced, front: &Front<'_>) -> Outcome<String> {
     let (p, q) = reduced.label_columns();
     let heading = format!(
         "{} rows, {} features, basis {}; {p} target and {q} sensitive label columns\n",
@@ -113,7 +117,7 @@ pub fn bounds_table(reduced: &Reduced, bounds: &sarl::Bounds) -> String {
     );
     let row =
         |name: &str, value: f64, meaning: String| vec![name.to_owned(), figure(value), meaning];
-    let b = bounds;
+    let b = front.bounds();
     let rows = vec![
         row("gamma_min", b.gamma_min, "least target loss of any encoder".into()),
         row(
@@ -134,7 +138,10 @@ pub fn bounds_table(reduced: &Reduced, bounds: &sarl::Bounds) -> String {
         row("alpha_star_min", b.alpha_star_min, "the worst encoder of all".into()),
     ];
     let shown = table(&["bound", "value", "what it is"], rows, |i| i == 1);
-    format!("{heading}{shown}")
+    Ok(match attributes::bounds_text(&front.label_bounds()?) {
+        Some(labels) => format!("{heading}{shown}\n\n{labels}"),
+        None => format!("{heading}{shown}"),
+    })
 }
 
 /// The contract's point: training values and, where there are folds, held-out ones.
@@ -150,29 +157,12 @@ pub fn point_json(point: &Point, heldout: Option<&HeldOutLosses>) -> Value {
     })
 }
 
-/// A goal under the name of its option.
-pub fn goal_json(goal: Goal) -> Value {
-    match goal {
-        Goal::Lambda(v) => json!({ "lambda": v }),
-        Goal::Alpha(v) => json!({ "alpha": v }),
-        Goal::Leakage(v) => json!({ "max_leakage": v }),
-        Goal::Utility(v) => json!({ "min_utility": v }),
-    }
-}
-
-fn goal_words(goal: Goal) -> String {
-    match goal {
-        Goal::Lambda(v) => format!("lambda {v}"),
-        Goal::Alpha(v) => format!("an adversary loss of at least {v}"),
-        Goal::Leakage(v) => format!("a leakage of at most {}", percent(v)),
-        Goal::Utility(v) => format!("a utility of at least {}", percent(v)),
-    }
-}
-
 /// What `fit` and `retune` print.
 pub struct Report<'a> {
     pub model: &'a Model,
     pub heldout: Option<HeldOutLosses>,
+    /// The same for each label.
+    pub labels: Option<HeldOutLabels>,
     pub seconds: Value,
     pub path: &'a Path,
     /// The levels of the HTML report, and where it is.
@@ -186,8 +176,8 @@ impl Report<'_> {
 
     fn json(&self) -> Outcome<Value> {
         let model = self.model;
-        let Certificate { dual_bound, gap } = *model.certificate();
-        let goal = json!({ "goal": goal_json(model.goal()) });
+        let certificate = model.certificate();
+        let goal = json!({ "goal": goals::json(model.goal()) });
         let html = match &self.html {
             Some((levels, path)) => json!({ "levels": levels, "html": path }),
             None => json!({}),
@@ -195,10 +185,11 @@ impl Report<'_> {
         let all = joined(
             joined(goal, point_json(model.point(), self.heldout.as_ref())),
             json!({
-                "dual_bound": dual_bound,
-                "gap": gap,
+                "attributes": attributes::json(model, self.labels.as_ref())?,
+                "dual_bound": certificate.dual_bound,
+                "gap": certificate.gap,
                 "method": model.method(),
-                "bounds": bounds_json(model.reduced(), model.front()?.bounds()),
+                "bounds": bounds_json(model.reduced(), &model.front()?)?,
                 "seconds": self.seconds,
                 "model": self.path,
             }),
@@ -211,8 +202,8 @@ impl Report<'_> {
         let front = model.front()?;
         let text = format!(
             "{}\n{}\nwritten to {}",
-            bounds_table(model.reduced(), front.bounds()),
-            solution_text(model, front.bounds(), self.heldout.as_ref()),
+            bounds_table(model.reduced(), &front)?,
+            solution_text(model, self.heldout.as_ref(), self.labels.as_ref())?,
             self.path.display()
         );
         Ok(match &self.html {
@@ -225,13 +216,20 @@ impl Report<'_> {
 /// The chosen point, training beside held-out, and the certificate in one line.
 pub fn solution_text(
     model: &Model,
-    bounds: &sarl::Bounds,
     heldout: Option<&HeldOutLosses>,
-) -> String {
+    labels: Option<&HeldOutLabels>,
+) -> Outcome<String> {
     let point = model.point();
+    let several = |role: Role| model.labels().iter().filter(|l| l.role == role).count() > 1;
+    let limited = if goals::keeps(model.goal()) { Role::Target } else { Role::Sensitive };
+    let (of_targets, of_attributes) = (several(Role::Target), several(Role::Sensitive));
+    let worst = |name: &str, several: bool, which: &str| match several {
+        true => format!("{name}, {which}"),
+        false => name.to_owned(),
+    };
     let heading = format!(
         "\n{}: {}, lambda {:.6}{}",
-        goal_words(model.goal()),
+        goals::words(model.goal(), several(limited)),
         dimensions(point.dim),
         point.lambda,
         match model.method() {
@@ -241,11 +239,11 @@ pub fn solution_text(
         }
     );
     let (jy, js) = (point.losses.jy, point.losses.js);
-    let held = |value: fn(&HeldOutLosses) -> (f64, f64), share: &dyn Fn(f64) -> f64| match heldout {
+    let held = |value: fn(&HeldOutLosses) -> (f64, f64, f64)| match heldout {
         None => vec!["-".to_owned(), "-".to_owned(), "-".to_owned()],
         Some(h) => {
-            let (mean, sd) = value(h);
-            vec![figure(mean), format!("± {sd:.6}"), percent(share(mean))]
+            let (mean, sd, share) = value(h);
+            vec![figure(mean), format!("± {sd:.6}"), percent(share)]
         }
     };
     let row = |name: &str, loss: f64, share: f64, held: Vec<String>| {
@@ -253,35 +251,39 @@ pub fn solution_text(
     };
     let rows = vec![
         row(
-            "target (utility)",
+            &worst("target (utility)", of_targets, "the least"),
             jy,
             point.utility,
-            held(|h| (h.jy, h.jy_sd), &|j| bounds.utility(j)),
+            held(|h| (h.jy, h.jy_sd, h.utility)),
         ),
         row(
-            "adversary (leakage)",
+            &worst("adversary (leakage)", of_attributes, "the largest"),
             js,
             point.leakage,
-            held(|h| (h.js, h.js_sd), &|j| bounds.leakage(j)),
+            held(|h| (h.js, h.js_sd, h.leakage)),
         ),
     ];
     let header = ["", "training loss", "share", "held-out loss", "spread", "share"];
-    format!("{heading}\n{}\n{}", table(&header, rows, |i| i > 0), certificate(model))
+    let mut text = format!("{heading}\n{}\n", table(&header, rows, |i| i > 0));
+    if let Some(each) = attributes::text(model, labels)? {
+        text += &format!("\n{each}\n");
+    }
+    Ok(text + &certificate(model))
 }
 
 fn certificate(model: &Model) -> String {
-    let Certificate { dual_bound, gap } = *model.certificate();
+    let (dual_bound, gap) = (model.certificate().dual_bound, model.certificate().gap);
     let gap = match model.reduced().ridge() > 0.0 {
         false => gap_words(gap),
         true => format!("{}, the price of the ridge on the training rows", gap_words(gap)),
     };
     let dual_bound = figure(dual_bound);
-    match model.goal() {
-        Goal::Utility(_) => format!(
+    match goals::keeps(model.goal()) {
+        true => format!(
             "certificate: no linear encoder of these features hides more than an adversary loss of \
              {dual_bound} at this utility; {gap}"
         ),
-        _ => format!(
+        false => format!(
             "certificate: no linear encoder of these features has a target loss below \
              {dual_bound} at this leakage; {gap}"
         ),
@@ -344,14 +346,14 @@ pub fn warn_about_solution(
         );
     }
     if let Goal::Lambda(lambda) = model.goal() {
-        let limit = lambda <= 0.0 || lambda >= 1.0;
-        if !limit && front.at_jump(lambda)? {
+        let limit = *lambda <= 0.0 || *lambda >= 1.0;
+        if !limit && front.at_jump(*lambda)? {
             warnings
                 .push("lambda is at a jump of the front; ask for --max-leakage instead".to_owned());
         }
     }
     if let Some(held) = heldout {
-        let kept = front.bounds().utility(held.jy);
+        let kept = held.utility;
         if kept < point.utility - 0.1 {
             let message = format!(
                 "held-out utility is {}, training utility {}: the encoder fits noise; more rows, \
@@ -361,7 +363,7 @@ pub fn warn_about_solution(
             );
             warnings.push(message);
         }
-        let leak = front.bounds().leakage(held.js);
+        let leak = held.leakage;
         let spread = held.js_sd / front.bounds().alpha_max;
         if leak > point.leakage + 0.01_f64.max(3.0 * spread) {
             let message = format!(

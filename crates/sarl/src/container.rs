@@ -99,11 +99,12 @@ impl Writer {
 /// A file's tensors, each checked before it is copied.
 pub(crate) struct Reader<'a> {
     kind: &'static str,
+    version: u32,
     tensors: SafeTensors<'a>,
 }
 
 impl<'a> Reader<'a> {
-    /// Opens a file of the given kind and version and reads its description.
+    /// Opens a file of the given kind, of this version or an earlier one, and reads its description.
     pub(crate) fn open<T: DeserializeOwned>(
         bytes: &'a [u8],
         kind: &'static str,
@@ -122,7 +123,7 @@ impl<'a> Reader<'a> {
         if heading.kind != kind {
             return Err(failed(format!("it holds {}, not {kind}", heading.kind)));
         }
-        if heading.version != version {
+        if !(1..=version).contains(&heading.version) {
             let found = heading.version;
             return Err(failed(format!("its version is {found}, this program reads {version}")));
         }
@@ -131,7 +132,12 @@ impl<'a> Reader<'a> {
             return Err(failed("its checksum is wrong: the file is damaged".into()));
         }
         let description = serde_json::from_str(json).map_err(damaged)?;
-        Ok((Reader { kind, tensors }, description))
+        Ok((Reader { kind, version: heading.version, tensors }, description))
+    }
+
+    /// The version of the file.
+    pub(crate) fn version(&self) -> u32 {
+        self.version
     }
 
     /// Whether there is a tensor of this name.

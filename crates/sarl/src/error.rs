@@ -134,6 +134,16 @@ pub enum Error {
         /// The greatest value that can be reached.
         high: f64,
     },
+    /// A limit for a label that there is not.
+    #[error("there is no {role} `{name}`: expected {}", either(known))]
+    UnknownLabel {
+        /// What kind of label was meant.
+        role: &'static str,
+        /// The name given.
+        name: String,
+        /// The names that there are.
+        known: Vec<String>,
+    },
     /// The kernel and the approximation do not go together.
     #[error("{0}")]
     Kernel(String),
@@ -167,6 +177,16 @@ pub enum Error {
         /// What is wrong with it.
         problem: String,
     },
+}
+
+/// `a`, `b` or `c`.
+fn either(names: &[String]) -> String {
+    let quoted: Vec<String> = names.iter().map(|n| format!("`{n}`")).collect();
+    match quoted.split_last() {
+        None => "none".to_owned(),
+        Some((last, [])) => last.clone(),
+        Some((last, others)) => format!("{} or {last}", others.join(", ")),
+    }
 }
 
 impl Error {

@@ -66,12 +66,13 @@ pub use features::{
     median_gamma_weighted,
 };
 pub use front::{
-    Bounds, Candidate, Certificate, Criterion, Front, Goal, HeldOut, HeldOutLosses, MapChoice,
-    Method, Point, RidgeChoice, Solution, best_ridge, choose_map, choose_ridge, mean_variance,
-    wants_ridge,
+    Attribute, Attributes, Bounds, Candidate, Certificate, Criterion, Front, Goal, HeldOut,
+    HeldOutLabel, HeldOutLabels, HeldOutLosses, LabelBounds, MapChoice, Method, NamedLimits, Point,
+    RidgeChoice, SensitiveBounds, Solution, TargetBounds, best_ridge, choose_map, choose_ridge,
+    mean_variance, wants_ridge,
 };
 pub use moments::{
-    Block, Covariances, Element, InputCovariances, Label, LabelBlock, LabelCovariances, LabelKind,
-    Layout, Moments, MomentsOptions, NO_CLASS, Precision, Role,
+    Block, Covariances, Element, InputCovariances, Label, LabelBlock, LabelColumns,
+    LabelCovariances, LabelKind, Layout, Moments, MomentsOptions, NO_CLASS, Precision, Role,
 };
 pub use spectral::{Losses, Reduced};

@@ -127,7 +127,7 @@ impl Folds {
         let (y, s) = (data.targets(), data.sensitives());
         let encode = |fitted: &[usize]| {
             let train = pick(data, fitted);
-            let encoder = train.model(&train.reduced(ridge), cap, goal).unwrap().encoder();
+            let encoder = train.model(&train.reduced(ridge), cap, goal.clone()).unwrap().encoder();
             move |rows: &[usize]| encoder.encode(rows_of(&data.x, rows).as_ref()).unwrap()
         };
         let mut adversaries: Vec<Vec<Fold>> = vec![Vec::new(); 1 + SHRINKAGE.len()];
@@ -209,6 +209,10 @@ fn held_out_goals_are_those_of_the_rows() {
         for share in [0.02, 0.2] {
             let by_hand = Folds::by_hand(&data, options, 0.0, None, Goal::Leakage(share));
             by_hand.check(heldout.solve(Goal::Leakage(share), &front).unwrap(), name);
+            // With several attributes a share is a limit for each, and a loss one for their sum.
+            if data.s.len() > 1 {
+                continue;
+            }
             // An absolute goal means the share that it is of all the data.
             let alpha = Goal::Alpha((1.0 - share) * front.bounds().alpha_max);
             by_hand.check(heldout.solve(alpha, &front).unwrap(), name);

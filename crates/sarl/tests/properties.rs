@@ -155,7 +155,7 @@ proptest! {
             prop_assert_eq!(encode(&again), encode(&model));
             // Another goal from the file is the same as from the fit.
             let goal = Goal::Leakage(0.01);
-            let (a, b) = (again.retune(goal).unwrap(), model.retune(goal).unwrap());
+            let (a, b) = (again.retune(goal.clone()).unwrap(), model.retune(goal).unwrap());
             prop_assert_eq!(a.to_bytes().unwrap(), b.to_bytes().unwrap());
         }
     }

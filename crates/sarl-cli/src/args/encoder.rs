@@ -3,8 +3,6 @@
 use clap::{Args, ValueEnum};
 use serde::{Deserialize, Serialize};
 
-use crate::failure::{Failure, Outcome};
-
 /// The kind of encoder.
 #[derive(Clone, Debug, Args, Serialize, Deserialize)]
 #[command(next_help_heading = "Encoder")]
@@ -64,51 +62,6 @@ impl Default for EncoderOptions {
             folds: 5,
             seed: 0,
         }
-    }
-}
-
-/// Exactly one of these.
-#[derive(Clone, Copy, Debug, Args)]
-#[group(required = true, multiple = false)]
-#[command(next_help_heading = "Goal (exactly one)")]
-pub struct GoalOptions {
-    /// Weight of the adversary, 0 to 1; the ends are limits
-    #[arg(long, value_name = "L")]
-    pub lambda: Option<f64>,
-    /// Least loss of the adversary
-    #[arg(long, value_name = "A")]
-    pub alpha: Option<f64>,
-    /// Most leakage: the share of the sensitive variance that an adversary explains, 0 to 1
-    #[arg(long, value_name = "L")]
-    pub max_leakage: Option<f64>,
-    /// Least utility: the share of the attainable that the target keeps, 0 to 1
-    #[arg(long, value_name = "U")]
-    pub min_utility: Option<f64>,
-}
-
-impl GoalOptions {
-    /// The goal, if its value can be asked for at all; clap has seen to it that there is one.
-    pub fn goal(self) -> Outcome<sarl::Goal> {
-        use sarl::Goal;
-        let given = [
-            (self.lambda, "--lambda", Goal::Lambda as fn(f64) -> Goal),
-            (self.alpha, "--alpha", Goal::Alpha),
-            (self.max_leakage, "--max-leakage", Goal::Leakage),
-            (self.min_utility, "--min-utility", Goal::Utility),
-        ];
-        let Some((value, option, goal)) = given.into_iter().find_map(|(v, o, g)| Some((v?, o, g)))
-        else {
-            return Err(Failure::usage("a goal is missing"));
-        };
-        if goal(value).check().is_ok() {
-            return Ok(goal(value));
-        }
-        let range = if option == "--alpha" { "a finite number" } else { "0 to 1" };
-        let failure = Failure::usage(format!("{option} is {value}: expected {range}"));
-        Err(match option.starts_with("--m") && value > 1.0 && value <= 100.0 {
-            true => failure.hint(format!("{value} % is {}", value / 100.0)),
-            false => failure,
-        })
     }
 }
 

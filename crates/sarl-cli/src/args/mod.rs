@@ -2,6 +2,7 @@
 
 mod compare;
 mod encoder;
+mod goal;
 mod page;
 mod probing;
 
@@ -11,8 +12,9 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub use self::compare::Compare;
 pub use self::encoder::{
-    Approximation, EncoderOptions, GoalOptions, KernelName, NumberOrAuto, Sampling,
+    Approximation, EncoderOptions, KernelName, NumberOrAuto, Sampling,
 };
+pub use self::goal::GoalOptions;
 pub use self::page::PageOptions;
 pub use self::probing::ProbeOptions;
 

@@ -9,7 +9,7 @@ pub fn run(options: &Bounds, global: &Global) -> Outcome {
     let front = sarl::Front::new(&fitted.reduced, fitted.cap)?;
     output::warn_about(&fitted, &front, global);
     if global.json {
-        return output::print_json(&output::bounds_json(&fitted.reduced, front.bounds()));
+        return output::print_json(&output::bounds_json(&fitted.reduced, &front)?);
     }
-    output::print(&output::bounds_table(&fitted.reduced, front.bounds()))
+    output::print(&output::bounds_table(&fitted.reduced, &front)?)
 }

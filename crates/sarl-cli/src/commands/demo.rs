@@ -136,7 +136,7 @@ impl Run {
         let heldout = folds.points(POINTS)?.into_iter().map(Some);
         let points: Vec<_> = front.points(POINTS)?.into_iter().zip(heldout).collect();
         let goal = Goal::Leakage(LEAKAGE);
-        let mut model = Model::new(map, &layout, &reduced, None, goal)?;
+        let mut model = Model::new(map, &layout, &reduced, None, goal.clone())?;
         model.extra.insert(SCHEMA.into(), schema.to_owned());
         let options = match map.is_linear() {
             true => EncoderOptions::default(),
@@ -166,9 +166,9 @@ impl Run {
             ),
         };
         output::print(&format!("── {what} ──"))?;
-        output::print(&output::bounds_table(self.model.reduced(), &self.bounds))?;
-        output::print(&format!("\n{}", front::table(&self.points, &self.bounds)))?;
-        output::print(&output::solution_text(&self.model, &self.bounds, Some(&self.heldout)))?;
+        output::print(&output::bounds_table(self.model.reduced(), &self.model.front()?)?)?;
+        output::print(&format!("\n{}", front::table(&self.points)))?;
+        output::print(&output::solution_text(&self.model, Some(&self.heldout), None)?)?;
         output::print("")
     }
 
@@ -177,7 +177,7 @@ impl Run {
         let certificate = self.model.certificate();
         let accuracy = accuracies(split, &split.encode(&self.model)?)?;
         Ok(json!({
-            "bounds": output::bounds_json(self.model.reduced(), &self.bounds),
+            "bounds": output::bounds_json(self.model.reduced(), &self.model.front()?)?,
             "points": points.collect::<Vec<_>>(),
             "fit": output::point_json(self.model.point(), Some(&self.heldout)),
             "dual_bound": certificate.dual_bound,
@@ -221,7 +221,7 @@ fn page(
     for run in runs {
         let title = format!("{} encoder", if run.name == "linear" { "Linear" } else { "Kernel" });
         let full = run.model.retune(Goal::Lambda(0.0))?;
-        let (control, levels) = split.hear(&full, run.model.goal(), &attributes, global)?;
+        let (control, levels) = split.hear(&full, run.model.goal().clone(), &attributes, global)?;
         let heard = Heard {
             who: format!("the {}", title.to_lowercase()),
             attributes: attributes.clone(),

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use sarl::{HeldOut, Model};
+use sarl::{HeldOut, HeldOutLabels, HeldOutLosses, Model};
 use serde_json::{Value, json};
 
 use super::front;
@@ -18,6 +18,8 @@ use crate::{data, output, progress};
 pub const SCHEMA: &str = "schema";
 /// Where a model keeps its held-out losses.
 pub const HELDOUT: &str = "heldout";
+/// Where a model keeps those of each label.
+pub const HELDOUT_LABELS: &str = "heldout_labels";
 /// Points over λ in a report.
 pub const POINTS: usize = 101;
 
@@ -34,11 +36,14 @@ pub fn run(options: &Fit, global: &Global) -> Outcome {
     let read = start.elapsed();
     let front = sarl::Front::new(&fitted.reduced, fitted.cap)?;
     let mut warnings = output::warn_about(&fitted, &front, global);
-    let mut model = Model::new(&fitted.map, &fitted.layout, &fitted.reduced, fitted.cap, goal)?;
+    let mut model =
+        Model::new(&fitted.map, &fitted.layout, &fitted.reduced, fitted.cap, goal.clone())?;
     let folds = output::heldout(&fitted, global)?;
-    let heldout = folds.as_ref().map(|folds| folds.solve(goal, &front)).transpose()?;
+    let solved = folds.as_ref().map(|folds| folds.solve_each(goal, &front)).transpose()?;
+    let (heldout, labels): (Option<HeldOutLosses>, Option<HeldOutLabels>) = solved.unzip();
     model.extra.insert(SCHEMA.into(), fitted.schema.to_json()?);
     model.extra.insert(HELDOUT.into(), serde_json::to_string(&heldout)?);
+    model.extra.insert(HELDOUT_LABELS.into(), serde_json::to_string(&labels)?);
     Origin::new(&options.encoder, fitted.files.iter().map(PathBuf::as_path))?.store(&mut model)?;
     progress::check()?;
     sarl_data::write_file(&options.output, &model.to_bytes()?)?;
@@ -54,7 +59,7 @@ pub fn run(options: &Fit, global: &Global) -> Outcome {
         "total": total,
     });
     let html = levels.zip(options.page.html.as_deref());
-    Report { model: &model, heldout, seconds, path: &options.output, html }.print(global)
+    Report { model: &model, heldout, labels, seconds, path: &options.output, html }.print(global)
 }
 
 fn report(
@@ -66,7 +71,7 @@ fn report(
     global: &Global,
 ) -> Outcome<Option<Value>> {
     let points = front::rows(&model.front()?, heldout, POINTS)?;
-    let goal = model.goal();
+    let goal = model.goal().clone();
     let heard = match options.audit {
         true => {
             let (data, schema) = (&fitted.files, &fitted.schema);

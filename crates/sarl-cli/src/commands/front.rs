@@ -40,7 +40,7 @@ pub fn run(options: &Front, global: &Global) -> Outcome {
     if global.json {
         let points: Vec<_> = rows.iter().map(|(p, h)| output::point_json(p, h.as_ref())).collect();
         let mut value = json!({
-            "bounds": output::bounds_json(&fitted.reduced, front.bounds()),
+            "bounds": output::bounds_json(&fitted.reduced, &front)?,
             "breakpoints": breakpoints,
             "points": points,
         });
@@ -50,8 +50,8 @@ pub fn run(options: &Front, global: &Global) -> Outcome {
         }
         return output::print_json(&value);
     }
-    output::print(&output::bounds_table(&fitted.reduced, front.bounds()))?;
-    output::print(&format!("\n{}", table(&rows, front.bounds())))?;
+    output::print(&output::bounds_table(&fitted.reduced, &front)?)?;
+    output::print(&format!("\n{}", table(&rows)))?;
     if !breakpoints.is_empty() {
         let ends = (breakpoints.first(), breakpoints.last());
         if let (Some(first), Some(last)) = ends {
@@ -60,7 +60,7 @@ pub fn run(options: &Front, global: &Global) -> Outcome {
             output::print(&format!("{count} {lost} lost between lambda {first:.6} and {last:.6}"))?;
         }
     }
-    output::print(&format!("\n{}", drawing(&rows, front.bounds())))?;
+    output::print(&format!("\n{}", drawing(&rows)))?;
     match &options.page.html {
         Some(path) => output::print(&format!("\nreport written to {}", path.display())),
         None => Ok(()),
@@ -114,7 +114,7 @@ fn report(
 type Row = (Point, Option<HeldOutLosses>);
 
 /// The points for people.
-pub fn table(rows: &[Row], bounds: &sarl::Bounds) -> String {
+pub fn table(rows: &[Row]) -> String {
     let last = rows.len() - 1;
     let steps = SHOWN.min(rows.len()) - 1;
     let shown = (0..=steps).map(|i| &rows[i * last / steps.max(1)]);
@@ -127,8 +127,8 @@ pub fn table(rows: &[Row], bounds: &sarl::Bounds) -> String {
             output::figure(p.losses.js),
             output::percent(p.utility),
             output::percent(p.leakage),
-            held(h.map(|h| bounds.utility(h.jy))),
-            held(h.map(|h| bounds.leakage(h.js))),
+            held(h.map(|h| h.utility)),
+            held(h.map(|h| h.leakage)),
         ]
     });
     let header =
@@ -137,12 +137,10 @@ pub fn table(rows: &[Row], bounds: &sarl::Bounds) -> String {
 }
 
 /// Utility over leakage, training and held-out.
-pub fn drawing(rows: &[Row], bounds: &sarl::Bounds) -> String {
+pub fn drawing(rows: &[Row]) -> String {
     let training = rows.iter().map(|(p, _)| (p.leakage, p.utility)).collect();
-    let held: Vec<_> = rows
-        .iter()
-        .filter_map(|(_, h)| h.map(|h| (bounds.leakage(h.js), bounds.utility(h.jy))))
-        .collect();
+    let held: Vec<_> =
+        rows.iter().filter_map(|(_, h)| h.map(|h| (h.leakage, h.utility))).collect();
     let mut curves = vec![('•', "training", training)];
     if !held.is_empty() {
         curves.insert(0, ('o', "held-out", held));

@@ -1,14 +1,14 @@
 //! `sarl info`.
 
-use sarl::{HeldOutLosses, LabelKind, Role};
+use sarl::{HeldOutLabels, HeldOutLosses, LabelKind, Role};
 use sarl_data::Schema;
 use serde_json::json;
 
-use super::fit::{HELDOUT, SCHEMA};
+use super::fit::{HELDOUT, HELDOUT_LABELS, SCHEMA};
 use super::retune::load;
 use crate::args::{Global, Info};
 use crate::failure::Outcome;
-use crate::output;
+use crate::{attributes, goals, output};
 
 pub fn run(options: &Info, global: &Global) -> Outcome {
     let model = load(&options.model)?;
@@ -16,12 +16,16 @@ pub fn run(options: &Info, global: &Global) -> Outcome {
     let heldout = model.extra.get(HELDOUT);
     let heldout: Option<HeldOutLosses> =
         heldout.and_then(|text| serde_json::from_str(text).ok()).flatten();
+    let labels = model.extra.get(HELDOUT_LABELS);
+    let labels: Option<HeldOutLabels> =
+        labels.and_then(|text| serde_json::from_str(text).ok()).flatten();
     let schema = model.extra.get(SCHEMA).map(|text| Schema::from_json(text)).transpose()?;
     if global.json {
         let certificate = model.certificate();
         return output::print_json(&json!({
-            "goal": output::goal_json(model.goal()),
+            "goal": goals::json(model.goal()),
             "point": output::point_json(model.point(), heldout.as_ref()),
+            "attributes": attributes::json(&model, labels.as_ref())?,
             "dual_bound": certificate.dual_bound,
             "gap": certificate.gap,
             "method": model.method(),
@@ -30,12 +34,12 @@ pub fn run(options: &Info, global: &Global) -> Outcome {
             "ridge": model.reduced().ridge(),
             "cap": model.cap(),
             "labels": model.labels(),
-            "bounds": output::bounds_json(model.reduced(), front.bounds()),
+            "bounds": output::bounds_json(model.reduced(), &front)?,
             "breakpoints": front.breakpoints()?,
             "schema": schema,
         }));
     }
-    let labels = model.labels().iter().map(|label| {
+    let holds = model.labels().iter().map(|label| {
         let role = match label.role {
             Role::Target => "keeps",
             Role::Sensitive => "hides",
@@ -54,7 +58,7 @@ pub fn run(options: &Info, global: &Global) -> Outcome {
         model.inputs(),
         model.reduced().ridge()
     ))?;
-    output::print(&output::table(&["", "label", "holds"], labels.collect(), |_| false))?;
+    output::print(&output::table(&["", "label", "holds"], holds.collect(), |_| false))?;
     if let Some(schema) = schema {
         let names: Vec<&str> = schema.features().iter().map(|f| f.name.as_str()).collect();
         let more = if names.len() > 12 {
@@ -65,6 +69,6 @@ pub fn run(options: &Info, global: &Global) -> Outcome {
         let shown = names.iter().take(12).copied().collect::<Vec<_>>().join(", ");
         output::print(&format!("columns: {shown}{more}\n"))?;
     }
-    output::print(&output::bounds_table(model.reduced(), front.bounds()))?;
-    output::print(&output::solution_text(&model, front.bounds(), heldout.as_ref()))
+    output::print(&output::bounds_table(model.reduced(), &front)?)?;
+    output::print(&output::solution_text(&model, heldout.as_ref(), labels.as_ref())?)
 }

@@ -6,7 +6,7 @@ use std::time::Instant;
 use sarl::Model;
 use serde_json::json;
 
-use super::fit::{HELDOUT, model_output};
+use super::fit::{HELDOUT, HELDOUT_LABELS, model_output};
 use crate::args::{Global, Retune};
 use crate::data::check_output;
 use crate::failure::{Exit, Failure, Outcome};
@@ -22,11 +22,12 @@ pub fn run(options: &Retune, global: &Global) -> Outcome {
     let mut model = load(&options.model)?.retune(goal)?;
     // The held-out losses were those of the other goal.
     model.extra.remove(HELDOUT);
+    model.extra.remove(HELDOUT_LABELS);
     sarl_data::write_file(&options.output, &model.to_bytes()?)?;
     output::warn_about_solution(&model, None, global)?;
     let seconds = json!({ "total": start.elapsed().as_secs_f64() });
-    Report { model: &model, heldout: None, seconds, path: &options.output, html: None }
-        .print(global)
+    let (heldout, labels, html) = (None, None, None);
+    Report { model: &model, heldout, labels, seconds, path: &options.output, html }.print(global)
 }
 
 /// Reads a model file.

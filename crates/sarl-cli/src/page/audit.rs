@@ -95,7 +95,7 @@ pub fn hear(
     for goal in goals {
         let model = match goal {
             Goal::Leakage(leakage) if leakage >= model.point().leakage => model.clone(),
-            _ => model.retune(goal)?,
+            goal => model.retune(goal)?,
         };
         let encoder = model.encoder();
         let z = Encoded { train: encoder.encode(ring.train)?, test: encoder.encode(ring.test)? };

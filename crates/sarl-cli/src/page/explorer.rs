@@ -1,8 +1,8 @@
 //! A fit as a front to play with.
 
 use indicatif::HumanCount;
-use sarl::{Bounds, Goal, HeldOut, HeldOutLosses, LabelKind, Method, Model, Point, Role};
-use sarl_report::page::{Bound, Explorer, Front, Position};
+use sarl::{Bounds, HeldOut, HeldOutLosses, LabelKind, Method, Model, Point, Role};
+use sarl_report::page::{Bound, Explorer, Front, Position, Section, Table};
 use serde_json::{Value, json};
 
 use super::Typed;
@@ -13,7 +13,7 @@ use super::inputs::Inputs;
 use super::level::{Level, levels};
 use super::words::Told;
 use crate::failure::Outcome;
-use crate::output;
+use crate::{goals, output};
 
 /// What the command at a position mostly makes.
 pub const THIS: &str = "Command for this encoder";
@@ -47,6 +47,8 @@ pub struct Subject<'a> {
 pub struct Made {
     pub explorer: Explorer,
     pub levels: Value,
+    /// What is kept and leaked of each label, where there are several.
+    pub each: Option<Section>,
 }
 
 impl Subject<'_> {
@@ -83,16 +85,16 @@ impl Subject<'_> {
                 js: h.js,
                 jy_sd: h.jy_sd,
                 js_sd: h.js_sd,
-                utility: bounds.utility(h.jy),
-                leakage: bounds.leakage(h.js),
+                utility: h.utility,
+                leakage: h.leakage,
                 utility_sd: utility_spread(bounds, &h),
                 leakage_sd: h.leaked_sd,
             }),
             dual_bound: level.certificate.dual_bound,
             gap: level.certificate.gap,
-            bound_on: match level.goal {
-                Goal::Utility(_) => Bound::Adversary,
-                _ => Bound::Target,
+            bound_on: match goals::keeps(&level.goal) {
+                true => Bound::Adversary,
+                false => Bound::Target,
             },
             method: match level.method {
                 Method::Spectral => "Theorem 3 at this λ",
@@ -139,12 +141,44 @@ impl Subject<'_> {
             value["dual_bound"] = json!(level.certificate.dual_bound);
             value["gap"] = json!(level.certificate.gap);
             value["method"] = json!(level.method);
-            value["goal"] = output::goal_json(level.goal);
+            value["goal"] = goals::json(&level.goal);
+            value["attributes"] = json!(level.attributes);
             value
         });
+        let each = each_label(&levels);
         let levels = all.collect();
-        Ok(Made { explorer, levels })
+        Ok(Made { explorer, levels, each })
     }
+}
+
+/// Rows of the table of each label.
+const SHOWN: usize = 21;
+
+/// What is kept and leaked of each label along the front, where a side has several.
+fn each_label(levels: &[Level<Seen>]) -> Option<Section> {
+    let first = &levels.first()?.attributes;
+    if first.target.len() < 2 && first.sensitive.len() < 2 {
+        return None;
+    }
+    let names = |labels: &[sarl::Attribute], what: &str| -> Vec<String> {
+        labels.iter().map(|a| format!("{what} of {}", a.name)).collect()
+    };
+    let asked = vec!["asked for".to_owned(), "dimensions".to_owned()];
+    let header =
+        [asked, names(&first.target, "utility"), names(&first.sensitive, "leakage")].concat();
+    let row = |level: &Level<Seen>| {
+        let found = &level.attributes;
+        let shares = found.target.iter().chain(&found.sensitive).map(|a| output::percent(a.share));
+        let asked = [level.option.clone(), level.point.dim.to_string()];
+        asked.into_iter().chain(shares).collect()
+    };
+    let every = levels.len().div_ceil(SHOWN).max(1);
+    let rows = levels.iter().step_by(every).map(row).collect();
+    let text = "On the training rows. A limit on leakage holds for each attribute by itself, as a \
+                share of its own variance.";
+    let title = "Each label".to_owned();
+    let table = Table { title: "Shares along the front".to_owned(), header, rows, names: 1 };
+    Some(Section { title, text: vec![text.to_owned()], tables: vec![table], ..Default::default() })
 }
 
 /// The spread of the utility over the folds.

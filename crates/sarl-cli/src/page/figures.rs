@@ -141,7 +141,7 @@ impl<'a> Plot<'a> {
         let outline = self.outline.iter().map(|l| place(l.jy, l.js)).collect();
         let ours = self.levels.iter().map(|l| place(l.point.losses.jy, l.point.losses.js));
         // A goal of utility is certified by an adversary loss, which is no bound on this axis.
-        let leak = |l: &&Level<Seen>| !matches!(l.goal, sarl::Goal::Utility(_));
+        let leak = |l: &&Level<Seen>| !crate::goals::keeps(&l.goal);
         let dual = self.levels.iter().filter(leak);
         let dual = dual.map(|l| place(l.certificate.dual_bound, l.point.losses.js));
         let mut panel = rules

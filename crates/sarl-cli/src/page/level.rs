@@ -1,9 +1,10 @@
 //! Where the slider can stand.
 
 use rayon::prelude::*;
-use sarl::{Certificate, Encoder, Goal, HeldOut, HeldOutLosses, Method, Model, Point};
+use sarl::{Attributes, Certificate, Encoder, Goal, HeldOut, HeldOutLosses, Method, Model, Point};
 
 use crate::failure::{Failure, Outcome};
+use crate::goals::option;
 use crate::progress::{self, Count};
 
 /// One trade-off of a fit. The encoder itself may be large; `T` is what is wanted of it.
@@ -15,6 +16,7 @@ pub struct Level<T> {
     pub certificate: Certificate,
     pub method: Method,
     pub heldout: Option<HeldOutLosses>,
+    pub attributes: Attributes,
     pub seen: T,
 }
 
@@ -56,7 +58,7 @@ pub fn levels<T: Send>(
         let near =
             |g: &Goal| matches!(g, Goal::Leakage(l) if (l - model.point().leakage).abs() < SAME);
         goals.retain(|(goal, _)| !near(goal));
-        (model.goal(), option(model.goal()))
+        (model.goal().clone(), option(model.goal()))
     });
     let all: Vec<(Goal, String)> = own.iter().cloned().chain(goals).collect();
     let count = Count::new("solving along the front", quiet);
@@ -67,17 +69,18 @@ pub fn levels<T: Send>(
         }
         let model = match own.is_some() && i == 0 {
             true => model.clone(),
-            false => model.retune(*goal)?,
+            false => model.retune(goal.clone())?,
         };
-        let heldout = heldout.map(|h| h.solve(*goal, &front)).transpose()?;
+        let heldout = heldout.map(|h| h.solve(goal.clone(), &front)).transpose()?;
         count.at(done.fetch_add(1, std::sync::atomic::Ordering::Relaxed) + 1, all.len());
         Ok(Level {
             option: option.clone(),
-            goal: *goal,
+            goal: goal.clone(),
             point: *model.point(),
-            certificate: *model.certificate(),
+            certificate: model.certificate().clone(),
             method: model.method(),
             heldout,
+            attributes: model.attributes()?,
             seen: see(&model.encoder())?,
         })
     };
@@ -89,16 +92,6 @@ pub fn levels<T: Send>(
     levels.sort_by(|a, b| a.1.point.leakage.total_cmp(&b.1.point.leakage));
     let place = own.and_then(|_| levels.iter().position(|(i, _)| *i == 0));
     Ok((levels.into_iter().map(|(_, level)| level).collect(), place))
-}
-
-/// The option of a goal, with every digit.
-fn option(goal: Goal) -> String {
-    match goal {
-        Goal::Lambda(v) => format!("--lambda {v}"),
-        Goal::Alpha(v) => format!("--alpha {v}"),
-        Goal::Leakage(v) => format!("--max-leakage {v}"),
-        Goal::Utility(v) => format!("--min-utility {v}"),
-    }
 }
 
 /// Multiples of a round width from 0 to below `most`, as they are typed.

@@ -63,7 +63,7 @@ impl TableReport<'_> {
             audited: self.audited.as_ref(),
             advice: self.advice,
         };
-        let Made { explorer, levels } = subject.explorer(global.quiet)?;
+        let Made { explorer, levels, each } = subject.explorer(global.quiet)?;
         let at = explorer.positions.get(explorer.start).map_or(0.0, |p| p.leakage);
         let audited = self.audited.or_else(|| self.heard?.audited(at));
         let page = Page {
@@ -71,7 +71,10 @@ impl TableReport<'_> {
             subtitle: format!("sarl {} · {}", self.command, file_names(self.files)),
             warnings: warnings(&self.warnings),
             explorers: vec![explorer],
-            sections: audited.iter().map(Audited::section).collect::<Vec<Section>>(),
+            sections: each
+                .into_iter()
+                .chain(audited.iter().map(Audited::section))
+                .collect::<Vec<Section>>(),
             about: facts(self.files, Some(self.schema), &[self.model], self.seed),
         };
         write(&page, path)?;

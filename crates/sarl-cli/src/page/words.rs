@@ -30,7 +30,11 @@ impl Told<'_> {
     fn kept(&self) -> Note {
         let mut text: Vec<Words> = vec![
             Live::Utility.into(),
-            format!(" of what such an encoder can keep of {}, in ", self.kept).into(),
+            match self.several(Role::Target) {
+                true => format!(" of what the features tell of each of {}, at least, in ", self.kept),
+                false => format!(" of what the features tell of {}, in ", self.kept),
+            }
+            .into(),
             Live::Dimensions.into(),
             ".".into(),
         ];
@@ -44,7 +48,11 @@ impl Told<'_> {
         let mut text: Vec<Words> = vec![
             "Linear adversaries explain ".into(),
             Live::Leakage.into(),
-            format!(" of the variance of {} from z.", self.hidden).into(),
+            match self.several(Role::Sensitive) {
+                true => format!(" of the variance of each of {} from z, at most.", self.hidden),
+                false => format!(" of the variance of {} from z.", self.hidden),
+            }
+            .into(),
         ];
         if self.heldout {
             text.extend([" On held-out rows ".into(), Live::HeldoutLeakage.into(), ".".into()]);
@@ -70,6 +78,10 @@ impl Told<'_> {
             },
         ];
         note(NoteKind::Guaranteed, "What is guaranteed", text)
+    }
+
+    fn several(&self, role: Role) -> bool {
+        self.model.labels().iter().filter(|l| l.role == role).count() > 1
     }
 
     /// Of a number without covariance only the squared loss is known.

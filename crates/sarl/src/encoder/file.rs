@@ -14,14 +14,16 @@ use super::model::Model;
 use crate::container::{Reader, Writer};
 use crate::features::{Columns, Stored};
 use crate::front::{Bounds, Certificate, Front, Goal, Method, Point};
-use crate::moments::{Label, LabelKind, Role};
+use crate::moments::{Label, LabelColumns, LabelKind, Role};
 use crate::spectral::Reduced;
+use crate::spectral::attribute::{Side, attributes};
 use crate::spectral::problem::Problem;
-use crate::spectral::reduced::Ridged;
+use crate::spectral::reduced::{Ridged, spare_directions};
 use crate::{Error, Result};
 
 const KIND: &str = "model";
-const VERSION: u32 = 1;
+/// Version 1 knew no scale of labels, and utility as a share of what the cap allowed.
+const VERSION: u32 = 2;
 
 /// Stored figures may differ from recomputed ones by this much.
 const AGREE: f64 = 1e-7;
@@ -65,9 +67,9 @@ impl Model {
             basis: reduced.basis_size,
             ridge: reduced.ridge,
             cap: self.cap,
-            goal: self.goal,
+            goal: self.goal.clone(),
             point: self.point,
-            certificate: self.certificate,
+            certificate: self.certificate.clone(),
             method: self.method,
             bounds: *self.front()?.bounds(),
             extra: self.extra.clone(),
@@ -77,10 +79,13 @@ impl Model {
 
     /// Reads a model file and checks all of it.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
-        let (reader, description): (_, Description) = Reader::open(bytes, KIND, VERSION)?;
+        let (reader, mut description): (_, Description) = Reader::open(bytes, KIND, VERSION)?;
         let columns = read_columns(&reader, &description)?;
         let reduced = read_reduced(&reader, &description, &columns)?;
         let subspace = read_subspace(&reader, &reduced)?;
+        if reader.version() == 1 {
+            update(&reader, &mut description, &reduced, &subspace)?;
+        }
         let model = Model {
             columns,
             labels: description.labels,
@@ -96,6 +101,20 @@ impl Model {
         check_solution(&reader, &model, &description.bounds)?;
         Ok(model)
     }
+}
+
+/// Brings a description of version 1 up to date.
+fn update(
+    reader: &Reader<'_>,
+    description: &mut Description,
+    reduced: &Reduced,
+    subspace: &Mat<f64>,
+) -> Result<()> {
+    let wrong = |e: Error| reader.problem(format!("the problem cannot be solved: {e}"));
+    let front = Front::new(reduced, description.cap).map_err(wrong)?;
+    description.bounds.attainable = front.bounds().attainable;
+    description.point.utility = front.point_of(description.point.lambda, subspace).utility;
+    Ok(())
 }
 
 fn write_reduced(writer: &mut Writer, reduced: &Reduced) {
@@ -118,6 +137,8 @@ fn write_problem(writer: &mut Writer, prefix: &str, problem: &Problem) {
     for (name, half) in [("target", &problem.target), ("sensitive", &problem.sensitive)] {
         writer.matrix(&format!("{prefix}{name}.cross"), half.cross.as_ref());
         writer.vector(&format!("{prefix}{name}.variance"), &half.variance);
+        let scales: Vec<f64> = half.attributes.iter().map(|a| a.scale).collect();
+        writer.vector(&format!("{prefix}{name}.scale"), &scales);
     }
 }
 
@@ -128,14 +149,32 @@ fn read_columns(reader: &Reader<'_>, description: &Description) -> Result<Column
     Ok(columns)
 }
 
-fn label_columns(labels: &[Label], role: Role, inputs: usize) -> Option<usize> {
-    labels.iter().filter(|l| l.role == role).try_fold(0usize, |sum, label| {
-        sum.checked_add(match label.kind {
+/// The labels of a role with their widths, unless they are more than can be counted.
+fn label_columns(labels: &[Label], role: Role, inputs: usize) -> Option<Vec<LabelColumns>> {
+    let of_role = labels.iter().filter(|l| l.role == role).map(|label| {
+        let width = match label.kind {
             LabelKind::Class { classes } => classes,
             LabelKind::Number { width } => width,
             LabelKind::Features => inputs,
-        })
-    })
+        };
+        LabelColumns { name: label.name.clone(), width }
+    });
+    let labels: Vec<LabelColumns> = of_role.collect();
+    let total = labels.iter().try_fold(0usize, |sum, l| sum.checked_add(l.width));
+    total.filter(|&w| w > 0).map(|_| labels)
+}
+
+/// The scale of each label.
+fn read_scales(reader: &Reader<'_>, tensor: &str, labels: usize) -> Result<Vec<f64>> {
+    if reader.version() == 1 {
+        let message = "it was written when several labels had no common scale; fit it again";
+        reader.require(labels == 1, message)?;
+        return Ok(vec![1.0]);
+    }
+    let scales = reader.vector(tensor, labels)?;
+    let sound = scales.iter().all(|&s| s > 0.0) && (labels > 1 || scales == [1.0]);
+    reader.require(sound, format!("`{tensor}` is not positive"))?;
+    Ok(scales)
 }
 
 fn read_problem(
@@ -145,10 +184,11 @@ fn read_problem(
     columns: &Columns,
 ) -> Result<Problem> {
     let t = reader.any_matrix(&format!("{prefix}target.cross"))?.nrows();
-    let half = |name: &str, role: Role| -> Result<(Mat<f64>, Vec<f64>)> {
-        let width = label_columns(&description.labels, role, columns.inputs());
-        let width = width.filter(|&w| w > 0);
-        let width = width.ok_or_else(|| reader.problem(format!("there is no {name} label")))?;
+    let half = |name: &str, role: Role| -> Result<Side> {
+        let labels = label_columns(&description.labels, role, columns.inputs());
+        let labels = labels.ok_or_else(|| reader.problem(format!("there is no {name} label")))?;
+        let width = labels.iter().map(|l| l.width).sum();
+        let scales = read_scales(reader, &format!("{prefix}{name}.scale"), labels.len())?;
         let cross = reader.matrix(&format!("{prefix}{name}.cross"), t, width)?;
         let variance = reader.vector(&format!("{prefix}{name}.variance"), width)?;
         let total: f64 = variance.iter().sum();
@@ -159,7 +199,8 @@ fn read_problem(
             .enumerate()
             .all(|(j, v)| cross.col(j).squared_norm_l2() <= v * (1.0 + AGREE) + AGREE * total);
         reader.require(possible, format!("the {name} is explained by more than its variance"))?;
-        Ok((cross, variance))
+        let attributes = attributes(&labels, &variance, &scales);
+        Ok(Side { cross, variance, attributes })
     };
     Problem::new(half("target", Role::Target)?, half("sensitive", Role::Sensitive)?)
 }
@@ -174,7 +215,8 @@ fn read_reduced(
     let t = problem.size();
     let basis = reader.any_matrix("reduced.basis")?;
     let directions = basis.ncols();
-    let fits = basis.nrows() == m && (directions == t || (directions == t + 1 && ridge == 0.0));
+    let spare = if ridge == 0.0 { spare_directions(&problem) } else { 0 };
+    let fits = basis.nrows() == m && (t..=t + spare).contains(&directions);
     let shape = (basis.nrows(), directions);
     reader
         .require(fits, format!("`reduced.basis` has shape {shape:?} for {m} features, t = {t}"))?;
@@ -222,7 +264,7 @@ fn read_reduced(
 fn read_subspace(reader: &Reader<'_>, reduced: &Reduced) -> Result<Mat<f64>> {
     let subspace = reader.any_matrix("solution.subspace")?;
     let (rows, dim) = subspace.shape();
-    let fits = (rows == reduced.size() || rows == reduced.basis.ncols()) && dim <= rows;
+    let fits = (reduced.size()..=reduced.basis.ncols()).contains(&rows) && dim <= rows;
     reader.require(fits, format!("`solution.subspace` has shape [{rows}, {dim}]"))?;
     let gram = subspace.transpose() * &subspace;
     let unit = |i: usize, j: usize| if i == j { 1.0 } else { 0.0 };
@@ -236,18 +278,21 @@ fn check_solution(reader: &Reader<'_>, model: &Model, bounds: &Bounds) -> Result
     let wrong = |e: Error| reader.problem(format!("the problem cannot be solved: {e}"));
     let front = Front::new(&model.reduced, model.cap).map_err(wrong)?;
     let near = |a: f64, b: f64| (a - b).abs() <= AGREE * (1.0 + b.abs());
-    let (losses, point) = (model.reduced.losses(model.subspace.as_ref()), &model.point);
-    let same = near(point.losses.jy, losses.jy)
-        && near(point.losses.js, losses.js)
-        && near(point.utility, front.bounds().utility(losses.jy))
-        && near(point.leakage, front.bounds().leakage(losses.js))
+    let point = &model.point;
+    let found = front.point_of(point.lambda, &model.subspace);
+    let same = near(point.losses.jy, found.losses.jy)
+        && near(point.losses.js, found.losses.js)
+        && near(point.utility, found.utility)
+        && near(point.leakage, found.leakage)
         && bounds.figures().iter().zip(front.bounds().figures()).all(|(a, b)| near(*a, b))
         && point.dim == model.subspace.ncols()
         && model.cap.is_none_or(|cap| point.dim <= cap)
         && (0.0..=1.0).contains(&point.lambda);
     reader.require(same, "its stored losses are not those of its encoder")?;
-    let proven = front.certify(model.goal, point).map_err(wrong)?;
     let stored = &model.certificate;
+    let sound = stored.multipliers.iter().all(|m| m.is_finite() && *m >= 0.0);
+    reader.require(sound, "its multipliers are not positive")?;
+    let proven = front.certify(&model.goal, point, stored.multipliers.clone()).map_err(wrong)?;
     let holds = near(stored.dual_bound, proven.dual_bound) && near(stored.gap, proven.gap);
     reader.require(holds, "its certificate is not that of its encoder")?;
     let encoder = model.encoder();

@@ -6,7 +6,7 @@ use faer::Mat;
 
 use super::Encoder;
 use crate::features::{Columns, FeatureMap};
-use crate::front::{Certificate, Front, Goal, Method, Point, Solution};
+use crate::front::{Attributes, Certificate, Front, Goal, Method, Point, Solution};
 use crate::moments::{Label, Layout, Role};
 use crate::spectral::Reduced;
 use crate::{Error, Result};
@@ -119,13 +119,18 @@ impl Model {
     }
 
     /// What was asked.
-    pub fn goal(&self) -> Goal {
-        self.goal
+    pub fn goal(&self) -> &Goal {
+        &self.goal
     }
 
     /// What was reached on the training data.
     pub fn point(&self) -> &Point {
         &self.point
+    }
+
+    /// What was reached on the training data for each label.
+    pub fn attributes(&self) -> Result<Attributes> {
+        Ok(self.front()?.attributes(&self.goal, &self.subspace))
     }
 
     /// How near to the best it is.

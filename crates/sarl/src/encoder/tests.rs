@@ -90,7 +90,7 @@ fn z_is_theta_of_the_centred_features() {
             let reduced = Reduced::new(&covariances(&map, &data), ridge).unwrap();
             for goal in GOALS {
                 // With a ridge not every utility is within reach.
-                let Ok(model) = Model::new(&map, &layout(4), &reduced, None, goal) else {
+                let Ok(model) = Model::new(&map, &layout(4), &reduced, None, goal.clone()) else {
                     assert!(ridge > 0.0);
                     continue;
                 };
@@ -114,7 +114,8 @@ fn z_is_white_on_the_training_data() {
     let data = data(2, 900);
     for map in maps(&data) {
         for goal in GOALS {
-            let z = model(&map, &data, 0.0, goal).encoder().encode(data.x.as_ref()).unwrap();
+            let model = model(&map, &data, 0.0, goal.clone());
+            let z = model.encoder().encode(data.x.as_ref()).unwrap();
             let mean = column_means(&z);
             assert!(mean.iter().all(|m| m.abs() < 1e-7), "{mean:?}");
             let cov = z.transpose() * &z * faer::Scale(1.0 / 900.0);
@@ -144,9 +145,10 @@ fn predictions_have_the_losses_of_the_point() {
                 };
                 let encoder = model.encoder();
                 let z = encoder.encode(data.x.as_ref()).unwrap();
-                let losses = model.point().losses;
-                let roles =
-                    [(Role::Target, &target, losses.jy), (Role::Sensitive, &sensitive, losses.js)];
+                let found = model.attributes().unwrap();
+                let sum = |labels: &[crate::Attribute]| labels.iter().map(|a| a.loss).sum::<f64>();
+                let (jy, js) = (sum(&found.target), sum(&found.sensitive));
+                let roles = [(Role::Target, &target, jy), (Role::Sensitive, &sensitive, js)];
                 for (role, truth, loss) in roles {
                     let predicted = encoder.predict(role, z.as_ref()).unwrap();
                     let found = mse(truth, &predicted);
@@ -358,7 +360,7 @@ fn erasure_in_place_is_the_reconstruction() {
     let covariances = moments.covariances().unwrap();
     let reduced = Reduced::new(&covariances, 0.0).unwrap();
     for goal in [Goal::Lambda(1.0), Goal::Leakage(0.05), Goal::Utility(1.0)] {
-        let model = Model::new(&map, &layout, &reduced, None, goal).unwrap();
+        let model = Model::new(&map, &layout, &reduced, None, goal.clone()).unwrap();
         let erasure = model.erasure().unwrap();
         let mut centred = x.clone();
         for (j, mean) in erasure.mean().iter().enumerate() {

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Result;
 use crate::spectral::Losses;
-use crate::spectral::linalg::{congruence, eigh};
+use crate::spectral::linalg::{congruence, eigh, squares};
 use crate::spectral::problem::Problem;
 
 /// The six bounds; see the module. Mean squared errors, summed over label columns.
@@ -33,6 +33,10 @@ pub struct Bounds {
     pub alpha_star_min: f64,
     /// The target loss without any encoder: its variance.
     pub target_variance: f64,
+    /// The part of that variance that all the features explain, without a cap on dimensions:
+    /// what utility is a share of.
+    #[serde(default)]
+    pub attainable: f64,
 }
 
 impl Bounds {
@@ -53,11 +57,12 @@ impl Bounds {
             alpha_bar_min: left(worst, largest(&congruence(y.null(), s.a.as_ref()), more)?),
             alpha_star_min: left(ts, largest(&s.a, cap)?),
             target_variance: ty,
+            attainable: squares(y.cross.as_ref()),
         })
     }
 
     /// All of them, for comparing.
-    pub(crate) fn figures(&self) -> [f64; 7] {
+    pub(crate) fn figures(&self) -> [f64; 8] {
         [
             self.gamma_min,
             self.gamma_max,
@@ -66,23 +71,23 @@ impl Bounds {
             self.alpha_bar_min,
             self.alpha_star_min,
             self.target_variance,
+            self.attainable,
         ]
     }
 
-    /// The share of the sensitive variance that the best linear adversary explains, 0 to 1.
+    /// The share of the sensitive variance that the best linear adversary explains, 0 to 1. With
+    /// several attributes, the mean of their shares.
     pub fn leakage(&self, js: f64) -> f64 {
         1.0 - js / self.alpha_max
     }
 
-    /// The share of the attainable that the target keeps, 0 to 1.
+    /// The share of what all the features give that the target keeps, 0 to 1. With several
+    /// targets, that of their sum.
     pub fn utility(&self, jy: f64) -> f64 {
-        let attainable = self.target_variance - self.gamma_min;
-        if attainable > 0.0 { (self.target_variance - jy) / attainable } else { 1.0 }
-    }
-
-    /// The target loss of a utility.
-    pub(crate) fn loss_of_utility(&self, utility: f64) -> f64 {
-        self.target_variance - utility * (self.target_variance - self.gamma_min)
+        match self.attainable > 0.0 {
+            true => (self.target_variance - jy) / self.attainable,
+            false => 1.0,
+        }
     }
 
     /// Whether losses respect the bounds that hold for every encoder, up to `slack`.

@@ -42,20 +42,23 @@ pub(super) struct Search<'a> {
     reduced: &'a Reduced,
     problem: &'a Problem,
     cap: usize,
+    /// What was asked.
+    asked: Limit,
+    /// A hair inside of it.
     limit: Limit,
 }
 
 impl<'a> Search<'a> {
     pub(super) fn new(reduced: &'a Reduced, cap: usize, limit: Limit) -> Self {
         let problem = &reduced.problem;
-        Search { reduced, problem, cap: cap.min(problem.size()), limit: limit.rounded() }
+        let cap = cap.min(problem.size());
+        Search { reduced, problem, cap, asked: limit, limit: limit.inside() }
     }
 
     /// What unregularised predictors explain.
     pub(super) fn measure(&self, g: &Mat<f64>) -> Explained {
-        let losses = self.reduced.losses(g.as_ref());
-        let (y, s) = (&self.problem.target, &self.problem.sensitive);
-        Explained { y: y.total() - losses.jy, s: s.total() - losses.js }
+        let (y, s) = self.reduced.explained(g.as_ref());
+        Explained { y: y.iter().sum(), s: s.iter().sum() }
     }
 
     /// The best encoder, or, if none meets the constraint, the most that can be explained.
@@ -81,7 +84,11 @@ impl<'a> Search<'a> {
             let found = self.theorem3(lambda)?;
             // At leakage 0 the slack of a perfect encoder is its rounding.
             let none = -END * self.limit.scale(self.problem);
-            let (e, fits) = (self.measure(&found.subspace), self.slack(&found) >= none);
+            let e = self.measure(&found.subspace);
+            // The most that can be kept is in the range that is told.
+            let end = lambda == 0.0 && matches!(self.asked, Limit::Keep(_));
+            let rounding = self.rounding() * self.limit.scale(self.problem);
+            let fits = self.slack(&found) >= none || (end && self.asked.slack(e) >= -rounding);
             if e.y > most.y {
                 most = e;
             }
@@ -129,14 +136,15 @@ impl<'a> Search<'a> {
     fn along_problem(&self) -> Result<std::result::Result<Found, Explained>> {
         let (easy, hard) = self.limit.ends();
         let free = self.theorem3(hard)?;
-        if self.slack(&free) >= 0.0 {
+        if self.meets(&free) {
             return Ok(Ok(free));
         }
         let safe = self.theorem3(easy)?;
         let slack = self.slack(&safe);
         let scale = self.limit.scale(self.problem);
-        if slack < -tolerance::REACH * scale {
-            return Ok(Err(self.measure(&safe.subspace)));
+        let e = self.measure(&safe.subspace);
+        if self.asked.slack(e) < -self.rounding() * scale {
+            return Ok(Err(e));
         }
         if slack <= (END * scale).max(2.0 * self.limit.enough(self.problem)) {
             return Ok(Ok(safe));
@@ -157,6 +165,20 @@ impl<'a> Search<'a> {
             keep_better(&mut best, found);
         }
         Ok(Ok(best))
+    }
+
+    /// Whether what was asked is met by more than the rounding of a share.
+    fn meets(&self, found: &Found) -> bool {
+        let asked = match self.asked {
+            Limit::Leak(most) => most,
+            Limit::Keep(least) => least,
+        };
+        self.asked.slack(self.measure(&found.subspace)) >= 4.0 * f64::EPSILON * asked
+    }
+
+    /// The rounding of what is explained, as a share of the variance.
+    fn rounding(&self) -> f64 {
+        4.0 * f64::EPSILON * (self.problem.size() + 4) as f64
     }
 
     fn slack(&self, found: &Found) -> f64 {

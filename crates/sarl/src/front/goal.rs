@@ -1,76 +1,166 @@
 //! What to aim for, and what was found.
 
+use std::collections::BTreeMap;
+
 use faer::Mat;
 use serde::{Deserialize, Serialize};
 
 use super::bounds::Bounds;
 use super::limit::Limit;
+use super::several::{Limited, Limits};
+use crate::moments::Role;
 use crate::spectral::Losses;
+use crate::spectral::problem::{Half, Problem};
 use crate::{Error, Result, tolerance};
 
+/// Limits of labels, by name.
+pub type NamedLimits = BTreeMap<String, f64>;
+
 /// The trade-off that is wanted.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+///
+/// With several sensitive labels or several targets a share is that of each: no label may leak
+/// more, every target keeps as much. [`Goal::LeakageOf`] and [`Goal::UtilityOf`] give the labels
+/// that they name limits of their own, and the others none.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Goal {
     /// The weight of the adversary in `(1−λ) Jy − λ Js`, 0 to 1; both ends are limits.
     Lambda(f64),
     /// The least target loss with an adversary loss of at least this.
     Alpha(f64),
-    /// The least target loss with at most this share of the sensitive variance explained, 0 to 1.
+    /// The least target loss with at most this share of each sensitive label's variance
+    /// explained, 0 to 1.
     Leakage(f64),
-    /// The least leakage that keeps this share of the attainable, 0 to 1.
+    /// The same with a share for each sensitive label that is named.
+    LeakageOf(NamedLimits),
+    /// The least leakage that keeps this share of what all the features give of each target,
+    /// 0 to 1.
     Utility(f64),
+    /// The same with a share for each target that is named.
+    UtilityOf(NamedLimits),
+}
+
+/// A goal as the solver takes it.
+pub(super) enum Aim {
+    /// Theorem 3 at λ.
+    Lambda(f64),
+    /// One constraint on all that is explained of a side.
+    One(Limit),
+    /// A constraint on each of several labels of a side.
+    Each(Limits),
 }
 
 impl Goal {
-    /// The name and the value, for messages.
-    pub fn parts(self) -> (&'static str, f64) {
+    /// What it limits, for messages.
+    pub fn name(&self) -> &'static str {
         match self {
-            Goal::Lambda(value) => ("lambda", value),
-            Goal::Alpha(value) => ("alpha", value),
-            Goal::Leakage(value) => ("leakage", value),
-            Goal::Utility(value) => ("utility", value),
+            Goal::Lambda(_) => "lambda",
+            Goal::Alpha(_) => "alpha",
+            Goal::Leakage(_) | Goal::LeakageOf(_) => "leakage",
+            Goal::Utility(_) | Goal::UtilityOf(_) => "utility",
+        }
+    }
+
+    /// The values, one or one for each name.
+    fn values(&self) -> Vec<f64> {
+        match self {
+            Goal::Lambda(v) | Goal::Alpha(v) | Goal::Leakage(v) | Goal::Utility(v) => vec![*v],
+            Goal::LeakageOf(named) | Goal::UtilityOf(named) => named.values().copied().collect(),
+        }
+    }
+
+    /// The value that is hardest to meet, for messages.
+    pub(super) fn hardest(&self) -> f64 {
+        let values = self.values().into_iter();
+        match self {
+            Goal::LeakageOf(_) => values.fold(1.0, f64::min),
+            _ => values.fold(f64::NEG_INFINITY, f64::max),
         }
     }
 
     /// Whether the value is one that can be asked for at all.
-    pub fn check(self) -> Result<()> {
-        let (name, value) = self.parts();
-        let unit = (0.0..=1.0).contains(&value);
-        match self {
-            Goal::Alpha(_) if value.is_finite() => Ok(()),
+    pub fn check(&self) -> Result<()> {
+        let name = self.name();
+        let values = self.values();
+        if values.is_empty() {
+            let expected = "expected at least one";
+            return Err(Error::Argument { name: "the number of limits", value: 0.0, expected });
+        }
+        let unit = |value: &f64| (0.0..=1.0).contains(value);
+        let (bad, expected) = match self {
             Goal::Alpha(_) => {
-                Err(Error::Argument { name, value, expected: "expected a finite number" })
+                (values.iter().find(|v| !v.is_finite()), "expected a finite number")
             }
-            _ if unit => Ok(()),
-            _ => Err(Error::Argument { name, value, expected: "expected 0 to 1" }),
+            _ => (values.iter().find(|v| !unit(v)), "expected 0 to 1"),
+        };
+        match bad {
+            None => Ok(()),
+            Some(&value) => Err(Error::Argument { name, value, expected }),
         }
     }
 
-    /// The constraint that this goal is, if it is one.
-    pub(super) fn limit(self, bounds: &Bounds) -> Result<Option<Limit>> {
+    /// What the solver has to do.
+    pub(super) fn aim(&self, problem: &Problem, bounds: &Bounds) -> Result<Aim> {
         self.check()?;
-        let most = |leak: f64| Ok(Some(Limit::Leak(leak.max(0.0))));
-        match self {
-            Goal::Lambda(_) => Ok(None),
-            Goal::Alpha(alpha) if alpha > bounds.alpha_max * (1.0 + tolerance::REACH) => {
+        let most = |leak: f64| Aim::One(Limit::Leak(leak.max(0.0)));
+        Ok(match self {
+            Goal::Lambda(lambda) => Aim::Lambda(*lambda),
+            Goal::Alpha(alpha) if *alpha > bounds.alpha_max * (1.0 + tolerance::REACH) => {
                 let (low, high) = (bounds.alpha_min, bounds.alpha_max);
-                Err(Error::Unreachable { goal: "alpha", asked: alpha, low, high })
+                return Err(Error::Unreachable { goal: "alpha", asked: *alpha, low, high });
             }
             Goal::Alpha(alpha) => most(bounds.alpha_max - alpha),
-            Goal::Leakage(share) => most(share * bounds.alpha_max),
-            Goal::Utility(share) => {
-                let loss = bounds.loss_of_utility(share);
-                Ok(Some(Limit::Keep(bounds.target_variance - loss)))
+            Goal::Leakage(_) | Goal::LeakageOf(_) => {
+                let shares = self.shares(&problem.sensitive, "sensitive attribute")?;
+                match shares.as_slice() {
+                    [Some(share)] => most(share * bounds.alpha_max),
+                    _ => Aim::Each(Limits { side: Limited::Sensitive, shares }),
+                }
             }
+            Goal::Utility(_) | Goal::UtilityOf(_) => {
+                let shares = self.shares(&problem.target, "target")?;
+                match shares.as_slice() {
+                    [Some(share)] => Aim::One(Limit::Keep(share * bounds.attainable)),
+                    _ => Aim::Each(Limits { side: Limited::Target, shares }),
+                }
+            }
+        })
+    }
+
+    /// The limit of each label of a side.
+    fn shares(&self, half: &Half, role: &'static str) -> Result<Vec<Option<f64>>> {
+        let labels = || half.attributes.iter();
+        let (Goal::LeakageOf(named) | Goal::UtilityOf(named)) = self else {
+            return Ok(labels().map(|_| Some(self.hardest())).collect());
+        };
+        if let Some(name) = named.keys().find(|name| labels().all(|a| a.name != **name)) {
+            let known = labels().map(|a| a.name.clone()).collect();
+            return Err(Error::UnknownLabel { role, name: name.clone(), known });
+        }
+        Ok(labels().map(|a| named.get(&a.name).copied()).collect())
+    }
+
+    /// The limit that this goal sets for a label, if it does.
+    pub fn limit_of(&self, role: Role, name: &str) -> Option<f64> {
+        match (self, role) {
+            (Goal::Leakage(share), Role::Sensitive) | (Goal::Utility(share), Role::Target) => {
+                Some(*share)
+            }
+            (Goal::LeakageOf(named), Role::Sensitive) | (Goal::UtilityOf(named), Role::Target) => {
+                named.get(name).copied()
+            }
+            _ => None,
         }
     }
 
     /// The same goal for another sample of the same population: absolute losses become shares.
-    pub(super) fn as_share(self, bounds: &Bounds) -> Goal {
+    /// With several labels the losses are sums of shares already.
+    pub(super) fn as_share(&self, problem: &Problem, bounds: &Bounds) -> Goal {
         match self {
-            Goal::Alpha(alpha) => Goal::Leakage(bounds.leakage(alpha).clamp(0.0, 1.0)),
-            other => other,
+            Goal::Alpha(alpha) if problem.sensitive.attributes.len() == 1 => {
+                Goal::Leakage(bounds.leakage(*alpha).clamp(0.0, 1.0))
+            }
+            other => other.clone(),
         }
     }
 }
@@ -88,13 +178,18 @@ pub enum Method {
 }
 
 /// Proof of how near the optimum is.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Certificate {
     /// No encoder does better than this: the least target loss for the leakage reached, or, for
     /// [`Goal::Utility`], the greatest adversary loss for the utility asked.
     pub dual_bound: f64,
     /// The distance of the solution from the bound.
     pub gap: f64,
+    /// With several limits, the multiplier of each label of the limited side, in order: how much
+    /// of the sum on the other side a little more of its share would gain. Weak duality makes
+    /// the bound of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub multipliers: Vec<f64>,
 }
 
 /// A point of the front.
@@ -107,9 +202,11 @@ pub struct Point {
     /// The losses on the training data.
     #[serde(flatten)]
     pub losses: Losses,
-    /// The share of the attainable that the target keeps.
+    /// The share of what all the features give that the target keeps; with several targets the
+    /// least of their shares.
     pub utility: f64,
-    /// The share of the sensitive variance that an adversary explains.
+    /// The share of the sensitive variance that an adversary explains; with several attributes
+    /// the largest of their shares.
     pub leakage: f64,
 }
 

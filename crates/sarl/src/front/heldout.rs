@@ -17,11 +17,15 @@
 //! taught on the second, and tested on the third. It may shrink its weights, because z can have more
 //! dimensions than it has rows: the shrinkage that finds most counts.
 
+use std::ops::Range;
+
 use faer::{Col, Mat};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use super::attributes::{HeldOutLabel, HeldOutLabels};
 use super::goal::Goal;
+use super::whole::{Whole, WholeLabel};
 use super::{Front, check_cap, lambdas};
 use crate::moments::{Covariances, LabelCovariances, Moments};
 use crate::spectral::Reduced;
@@ -31,7 +35,7 @@ use crate::{Error, Result};
 /// Held-out losses: means over the folds and standard deviations between them.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct HeldOutLosses {
-    /// Target loss.
+    /// Target loss; with several targets the sum of their losses, each as a share of its variance.
     pub jy: f64,
     /// Adversary loss, of the adversary that finds more: one taught on the encoder's own rows, or
     /// one with rows of its own.
@@ -47,6 +51,12 @@ pub struct HeldOutLosses {
     /// The same of the sensitive attributes.
     #[serde(default)]
     pub leaked_sd: f64,
+    /// The share of what all the features give that the target keeps; with several targets the
+    /// least of their shares.
+    pub utility: f64,
+    /// The share of the sensitive variance that an adversary explains; with several attributes
+    /// the largest of their shares, each by the adversary that finds most of it.
+    pub leakage: f64,
 }
 
 /// The folds of a data set, each reduced and ready to be tested.
@@ -54,6 +64,7 @@ pub struct HeldOutLosses {
 pub struct HeldOut {
     folds: Vec<Fold>,
     fresh: Vec<Fresh>,
+    whole: Whole,
     cap: Option<usize>,
 }
 
@@ -61,11 +72,13 @@ pub struct HeldOut {
 pub(super) struct Parts {
     splits: Vec<(Covariances, Covariances)>,
     thirds: Vec<[Covariances; 3]>,
+    whole: Whole,
 }
 
 impl Parts {
     pub(super) fn new(moments: &Moments) -> Result<Self> {
-        Ok(Parts { splits: moments.splits()?, thirds: moments.thirds()? })
+        let whole = Whole::new(&moments.covariances()?)?;
+        Ok(Parts { splits: moments.splits()?, thirds: moments.thirds()?, whole })
     }
 }
 
@@ -100,27 +113,26 @@ const SHRINKAGE: [f64; 6] = [1e-9, 1e-3, 1e-2, 1e-1, 1.0, 10.0];
 struct Tested {
     /// `E[u (y − ȳ)ᵀ]`.
     cross: Mat<f64>,
-    /// `E‖y − ȳ‖²`.
-    spread: f64,
+    /// `E‖y − ȳ‖²` of each label.
+    spread: Vec<f64>,
+    /// The columns of each label.
+    columns: Vec<Range<usize>>,
 }
 
 impl Tested {
-    /// The share of the variance that a loss leaves explained.
-    fn explained(&self, loss: f64) -> f64 {
-        if self.spread > 0.0 { 1.0 - loss / self.spread } else { 0.0 }
-    }
-
-    /// The loss of predicting by `v` from `z = Gᵀu`, where `second` is `E[z zᵀ]`.
-    fn loss(&self, g: &Mat<f64>, second: &Mat<f64>, v: &Mat<f64>) -> f64 {
+    /// The loss of each label, in its own units, of predicting by `v` from `z = Gᵀu`, where
+    /// `second` is `E[z zᵀ]`.
+    fn losses(&self, g: &Mat<f64>, second: &Mat<f64>, v: &Mat<f64>) -> Vec<f64> {
         let cross = g.transpose() * self.cross.as_ref().subrows(0, g.nrows());
         let quadratic = second * v;
-        let mut loss = self.spread;
-        for j in 0..v.ncols() {
-            for i in 0..v.nrows() {
-                loss += v[(i, j)] * (quadratic[(i, j)] - 2.0 * cross[(i, j)]);
-            }
-        }
-        loss
+        let term = |i: usize, j: usize| v[(i, j)] * (quadratic[(i, j)] - 2.0 * cross[(i, j)]);
+        let labels = self.columns.iter().zip(&self.spread);
+        let label = |(columns, spread): (&Range<usize>, &f64)| {
+            columns.clone().fold(*spread, |loss, j| {
+                (0..v.nrows()).fold(loss, |loss, i| loss + term(i, j))
+            })
+        };
+        labels.map(label).collect()
     }
 }
 
@@ -139,6 +151,7 @@ impl HeldOut {
         Ok(HeldOut {
             folds: folds.collect::<Result<_>>()?,
             fresh: fresh.filter(few).collect::<Result<_>>()?,
+            whole: parts.whole.clone(),
             cap,
         })
     }
@@ -147,10 +160,11 @@ impl HeldOut {
     pub fn at(&self, lambda: f64) -> Result<HeldOutLosses> {
         Goal::Lambda(lambda).check()?;
         let cap = self.cap.unwrap_or(usize::MAX);
-        self.average(|reduced| {
+        let found = self.average(|reduced| {
             let problem = &reduced.problem;
             problem.subspace(problem.weight(lambda), cap)
-        })
+        })?;
+        Ok(found.0)
     }
 
     /// The losses at `count` evenly spaced λ, beside [`Front::points`].
@@ -165,10 +179,19 @@ impl HeldOut {
     /// The losses when each training set is encoded for the same goal. `front` is that of all
     /// the data: an absolute goal becomes the share that it means there.
     pub fn solve(&self, goal: Goal, front: &Front<'_>) -> Result<HeldOutLosses> {
-        let goal = goal.as_share(front.bounds());
+        Ok(self.solve_each(goal, front)?.0)
+    }
+
+    /// The same, and for each label.
+    pub fn solve_each(
+        &self,
+        goal: Goal,
+        front: &Front<'_>,
+    ) -> Result<(HeldOutLosses, HeldOutLabels)> {
+        let goal = goal.as_share(&front.reduced.problem, front.bounds());
         self.average(|reduced| {
             let front = Front::new(reduced, self.cap)?;
-            match front.solve(goal) {
+            match front.solve(goal.clone()) {
                 Ok(solution) => Ok(solution.subspace),
                 // With a ridge a fold may fall just short of a utility that all the data reach.
                 Err(Error::Unreachable { .. }) => {
@@ -182,49 +205,82 @@ impl HeldOut {
     fn average(
         &self,
         encoder: impl Fn(&Reduced) -> Result<Mat<f64>> + Sync,
-    ) -> Result<HeldOutLosses> {
+    ) -> Result<(HeldOutLosses, HeldOutLabels)> {
         let folds = self.folds.par_iter().map(|fold| fold.losses(&encoder(&fold.reduced)?));
-        let folds: Vec<[Loss; 2]> = folds.collect::<Result<_>>()?;
-        let target = Average::of(folds.iter().map(|fold| fold[0]));
-        let mut adversary = Average::of(folds.iter().map(|fold| fold[1]));
+        let folds: Vec<[Loss<'_>; 2]> = folds.collect::<Result<_>>()?;
+        let target = Side::new(&self.whole.target, folds.iter().map(|fold| &fold[0]));
+        let hidden = &self.whole.sensitive;
+        let mut adversary = Side::new(hidden, folds.iter().map(|fold| &fold[1]));
         let fresh = self.fresh.par_iter().map(|fresh| fresh.losses(&encoder(&fresh.reduced)?));
-        let fresh: Vec<[Loss; SHRINKAGE.len()]> = fresh.collect::<Result<_>>()?;
+        let fresh: Vec<[Loss<'_>; SHRINKAGE.len()]> = fresh.collect::<Result<_>>()?;
         for shrinkage in (0..SHRINKAGE.len()).filter(|_| !fresh.is_empty()) {
-            let found = Average::of(fresh.iter().map(|losses| losses[shrinkage]));
-            if found.loss < adversary.loss {
-                adversary = found;
-            }
+            adversary = adversary
+                .worse(Side::new(hidden, fresh.iter().map(|losses| &losses[shrinkage])));
         }
-        Ok(HeldOutLosses {
+        let shares = |side: &Side| side.labels.iter().map(|l| l.share).collect::<Vec<f64>>();
+        let losses = HeldOutLosses {
             jy: target.loss,
             js: adversary.loss,
             jy_sd: target.spread,
             js_sd: adversary.spread,
             kept_sd: target.share_spread,
             leaked_sd: adversary.share_spread,
-        })
+            utility: shares(&target).into_iter().fold(f64::INFINITY, f64::min),
+            leakage: shares(&adversary).into_iter().fold(f64::NEG_INFINITY, f64::max),
+        };
+        Ok((losses, HeldOutLabels { target: target.labels, sensitive: adversary.labels }))
     }
 }
 
-/// A loss on a fold, and the share of the variance there that it leaves explained.
-#[derive(Clone, Copy, Debug)]
-struct Loss {
+/// The losses of the labels on a fold, and their spreads there.
+#[derive(Clone, Debug)]
+struct Loss<'a> {
     weight: f64,
-    loss: f64,
-    share: f64,
+    losses: Vec<f64>,
+    spread: &'a [f64],
 }
 
-struct Average {
+/// A side of the problem over all folds.
+struct Side {
     loss: f64,
     spread: f64,
     share_spread: f64,
+    labels: Vec<HeldOutLabel>,
 }
 
-impl Average {
-    fn of(losses: impl Iterator<Item = Loss> + Clone) -> Self {
-        let (loss, spread) = mean_and_spread(losses.clone().map(|l| (l.weight, l.loss)));
-        let (_, share_spread) = mean_and_spread(losses.map(|l| (l.weight, l.share)));
-        Average { loss, spread, share_spread }
+impl Side {
+    fn new<'f>(
+        labels: &[WholeLabel],
+        folds: impl Iterator<Item = &'f Loss<'f>> + Clone,
+    ) -> Self {
+        // Several labels are summed as shares of their variances, as in the problem.
+        let sum = |values: &[f64]| match values {
+            [one] => *one,
+            _ => values.iter().zip(labels).map(|(v, label)| v / label.variance).sum(),
+        };
+        let share = |loss: f64, all: f64| if all > 0.0 { 1.0 - loss / all } else { 0.0 };
+        let (loss, spread) = mean_and_spread(folds.clone().map(|l| (l.weight, sum(&l.losses))));
+        let shares = folds.clone().map(|l| (l.weight, share(sum(&l.losses), sum(l.spread))));
+        let one = |(i, label): (usize, &WholeLabel)| {
+            let (loss, _) = mean_and_spread(folds.clone().map(|l| (l.weight, l.losses[i])));
+            HeldOutLabel { name: label.name.clone(), loss, share: label.share(loss) }
+        };
+        Side {
+            loss,
+            spread,
+            share_spread: mean_and_spread(shares).1,
+            labels: labels.iter().enumerate().map(one).collect(),
+        }
+    }
+
+    /// Of two adversaries the one that finds more, of all labels and of each.
+    fn worse(self, other: Side) -> Side {
+        let pick = |(a, b): (&HeldOutLabel, &HeldOutLabel)| {
+            if b.loss < a.loss { b.clone() } else { a.clone() }
+        };
+        let labels = self.labels.iter().zip(&other.labels).map(pick).collect();
+        let worse = if other.loss < self.loss { other } else { self };
+        Side { labels, ..worse }
     }
 }
 
@@ -263,8 +319,15 @@ fn tested(
             cross[(i, j)] += step[i] * moved[j];
         }
     }
-    let moved: f64 = moved.iter().map(|m| m * m).sum();
-    Tested { cross, spread: test.variance.iter().sum::<f64>() + moved }
+    let spread = |j: usize| test.variance[j] + moved[j] * moved[j];
+    let mut at = 0;
+    let columns = test.labels.iter().map(|label| {
+        at += label.width;
+        at - label.width..at
+    });
+    let columns: Vec<Range<usize>> = columns.collect();
+    let spread = columns.iter().map(|label| label.clone().map(spread).sum()).collect();
+    Tested { cross, spread, columns }
 }
 
 impl Fold {
@@ -281,13 +344,13 @@ impl Fold {
         })
     }
 
-    fn losses(&self, g: &Mat<f64>) -> Result<[Loss; 2]> {
+    fn losses(&self, g: &Mat<f64>) -> Result<[Loss<'_>; 2]> {
         let (vy, vs) = self.reduced.predictors(g.as_ref());
         let rows = g.nrows();
         let second = congruence(g.as_ref(), self.second.as_ref().submatrix(0, 0, rows, rows));
         Ok([(&self.target, vy), (&self.sensitive, vs)].map(|(tested, v)| {
-            let loss = tested.loss(g, &second, &v);
-            Loss { weight: self.weight, loss, share: tested.explained(loss) }
+            let losses = tested.losses(g, &second, &v);
+            Loss { weight: self.weight, losses, spread: &tested.spread }
         }))
     }
 }
@@ -308,7 +371,7 @@ impl Fresh {
     }
 
     /// For each shrinkage what the adversary leaves.
-    fn losses(&self, g: &Mat<f64>) -> Result<[Loss; SHRINKAGE.len()]> {
+    fn losses(&self, g: &Mat<f64>) -> Result<[Loss<'_>; SHRINKAGE.len()]> {
         let rows = g.nrows();
         let part = |a: &Mat<f64>| congruence(g.as_ref(), a.as_ref().submatrix(0, 0, rows, rows));
         let (own, second) = (part(&self.own), part(&self.second));
@@ -322,8 +385,8 @@ impl Fresh {
                 let held = value.max(0.0) + shrinkage * mean;
                 v.row_mut(i).iter_mut().for_each(|v| *v = if held > 0.0 { *v / held } else { 0.0 });
             }
-            let loss = self.sensitive.loss(g, &second, &(&vectors * v));
-            Loss { weight: self.weight, loss, share: self.sensitive.explained(loss) }
+            let losses = self.sensitive.losses(g, &second, &(&vectors * v));
+            Loss { weight: self.weight, losses, spread: &self.sensitive.spread }
         }))
     }
 }

@@ -39,11 +39,11 @@ impl Limit {
         }
     }
 
-    /// The constraint up to rounding: what meets it to 1e-13 of itself meets it.
-    pub(super) fn rounded(self) -> Self {
+    /// The constraint a hair inside of itself: what is reported must meet it after all rounding.
+    pub(super) fn inside(self) -> Self {
         match self {
-            Limit::Leak(most) => Limit::Leak(most * (1.0 + ENOUGH)),
-            Limit::Keep(least) => Limit::Keep(least * (1.0 - ENOUGH)),
+            Limit::Leak(most) => Limit::Leak(most * (1.0 - HAIR)),
+            Limit::Keep(least) => Limit::Keep(least * (1.0 + HAIR)),
         }
     }
 
@@ -88,6 +88,8 @@ impl Limit {
     }
 }
 
+/// How far inside a constraint to aim, as a share of it.
+const HAIR: f64 = 1e-12;
 /// Slack below this share of the variance is none.
 pub(super) const ENOUGH: f64 = 1e-13;
 /// A constraint this near to its end is at its end; see [`Limit::ends`].

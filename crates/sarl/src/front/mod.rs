@@ -34,6 +34,7 @@
 //! # Ok::<(), sarl::Error>(())
 //! ```
 
+mod attributes;
 mod bounds;
 mod choose;
 mod constrained;
@@ -42,13 +43,18 @@ mod heldout;
 mod limit;
 mod region;
 mod root;
+mod several;
+mod whole;
 
+pub use attributes::{
+    Attribute, Attributes, HeldOutLabel, HeldOutLabels, LabelBounds, SensitiveBounds, TargetBounds,
+};
 pub use bounds::Bounds;
 pub use choose::{
     Candidate, Criterion, MapChoice, RidgeChoice, best_ridge, choose_map, choose_ridge,
     mean_variance, wants_ridge,
 };
-pub use goal::{Certificate, Goal, Method, Point, Solution};
+pub use goal::{Certificate, Goal, Method, NamedLimits, Point, Solution};
 pub use heldout::{HeldOut, HeldOutLosses};
 
 use faer::Mat;
@@ -57,6 +63,7 @@ use rayon::prelude::*;
 use crate::spectral::Reduced;
 use crate::{Error, Result, tolerance};
 use constrained::Search;
+use goal::Aim;
 use limit::{Limit, dual};
 
 /// All trade-offs of a reduced problem, with at most r dimensions.
@@ -111,55 +118,80 @@ impl<'a> Front<'a> {
         lambdas(count).into_par_iter().map(|lambda| self.point(lambda)).collect()
     }
 
-    fn point_of(&self, lambda: f64, g: &Mat<f64>) -> Point {
-        let losses = self.reduced.losses(g.as_ref());
+    pub(crate) fn point_of(&self, lambda: f64, g: &Mat<f64>) -> Point {
+        let largest = |shares: Vec<f64>| shares.into_iter().fold(0.0, f64::max);
+        let least = |shares: Vec<f64>| shares.into_iter().fold(f64::INFINITY, f64::min);
         Point {
             lambda,
             dim: g.ncols(),
-            losses,
-            utility: self.bounds.utility(losses.jy),
-            leakage: self.bounds.leakage(losses.js),
+            losses: self.reduced.losses(g.as_ref()),
+            utility: least(self.reduced.utilities(g.as_ref())),
+            leakage: largest(self.reduced.leakages(g.as_ref())),
         }
     }
 
     /// The best encoder for a goal, with its certificate.
     pub fn solve(&self, goal: Goal) -> Result<Solution> {
         let problem = &self.reduced.problem;
-        let (subspace, lambda, method) = match goal.limit(&self.bounds)? {
-            None => {
-                let lambda = goal.parts().1;
+        let mut multipliers = Vec::new();
+        let (subspace, lambda, method) = match goal.aim(problem, &self.bounds)? {
+            Aim::Lambda(lambda) => {
                 (problem.subspace(problem.weight(lambda), self.cap)?, lambda, Method::Spectral)
             }
-            Some(limit) => match Search::new(self.reduced, self.cap, limit).solve()? {
+            Aim::One(limit) => match Search::new(self.reduced, self.cap, limit).solve()? {
                 Ok(found) => (found.subspace, problem.lambda(found.lambda), found.method),
                 Err(most) => {
-                    let (goal, asked) = goal.parts();
                     let high = self.bounds.utility(self.bounds.target_variance - most.y);
-                    return Err(Error::Unreachable { goal, asked, low: 0.0, high });
+                    return Err(unreachable(&goal, high));
                 }
             },
+            Aim::Each(limits) => {
+                match several::Search::new(self.reduced, self.cap, &limits).solve()? {
+                    Ok(found) => {
+                        multipliers = match self.reduced.ridge > 0.0 {
+                            true => several::multipliers(self.reduced.exact(), self.cap, &limits)?,
+                            false => found.multipliers,
+                        };
+                        (found.subspace, found.lambda, found.method)
+                    }
+                    Err(share) => return Err(unreachable(&goal, share * goal.hardest())),
+                }
+            }
         };
         let point = self.point_of(lambda, &subspace);
-        let certificate = self.certify(goal, &point)?;
+        let certificate = self.certify(&goal, &point, multipliers)?;
         Ok(Solution { goal, point, certificate, method, subspace })
     }
 
-    /// How near to the best a point is, for a goal that it was meant to meet.
-    pub(crate) fn certify(&self, goal: Goal, point: &Point) -> Result<Certificate> {
+    /// How near to the best a point is, for a goal that it was meant to meet. `multipliers` are
+    /// those of several limits.
+    pub(crate) fn certify(
+        &self,
+        goal: &Goal,
+        point: &Point,
+        multipliers: Vec<f64>,
+    ) -> Result<Certificate> {
         let exact = self.reduced.exact();
         let leaked = Limit::Leak((self.bounds.alpha_max - point.losses.js).max(0.0));
-        let limit = goal.limit(&self.bounds)?.unwrap_or(leaked);
-        let best = dual(exact, self.cap, limit)?;
-        Ok(match limit {
-            Limit::Leak(_) => {
+        let (best, keeps) = match goal.aim(exact, &self.bounds)? {
+            Aim::Lambda(_) => (dual(exact, self.cap, leaked)?, false),
+            Aim::One(limit) => (dual(exact, self.cap, limit)?, matches!(limit, Limit::Keep(_))),
+            Aim::Each(limits) => {
+                let best = several::bound(exact, self.cap, &limits, &multipliers)?;
+                (best, limits.side == several::Limited::Target)
+            }
+        };
+        let (dual_bound, gap) = match keeps {
+            false => {
                 let dual_bound = self.bounds.target_variance - best;
-                Certificate { dual_bound, gap: point.losses.jy - dual_bound }
+                (dual_bound, point.losses.jy - dual_bound)
             }
-            Limit::Keep(_) => {
+            true => {
                 let dual_bound = self.bounds.alpha_max + best;
-                Certificate { dual_bound, gap: dual_bound - point.losses.js }
+                (dual_bound, dual_bound - point.losses.js)
             }
-        })
+        };
+        Ok(Certificate { dual_bound, gap, multipliers })
     }
 
     /// Whether λ sits on a step of the front, where an arbitrarily small change of λ or of the
@@ -168,6 +200,10 @@ impl<'a> Front<'a> {
         let near = |c: &f64| (c - lambda).abs() <= tolerance::TIE.sqrt();
         Ok(self.breakpoints()?.iter().any(near))
     }
+}
+
+fn unreachable(goal: &Goal, high: f64) -> Error {
+    Error::Unreachable { goal: goal.name(), asked: goal.hardest(), low: 0.0, high }
 }
 
 fn check_cap(cap: Option<usize>) -> Result<()> {

@@ -16,6 +16,17 @@ pub struct LabelCovariances {
     pub mean: Vec<f64>,
     /// The variance of each label column; their sum is the loss without any encoder.
     pub variance: Vec<f64>,
+    /// The labels that the columns belong to, in order.
+    pub labels: Vec<LabelColumns>,
+}
+
+/// A label among the columns of its role.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LabelColumns {
+    /// The label's name.
+    pub name: String,
+    /// How many columns it has.
+    pub width: usize,
 }
 
 /// Where the covariances with the inputs x are.
@@ -288,7 +299,7 @@ impl Parts<'_> {
         let rounded =
             |(j, &mean)| without_rounding(self.dense_dense(j, j), mean, self.dense_floor(j));
         let variance = spread.map(rounded).collect();
-        LabelCovariances { cross, mean, variance }
+        LabelCovariances { cross, mean, variance, labels: Vec::new() }
     }
 
     /// The covariances of the one-hot columns of group `h` with the features.
@@ -303,7 +314,7 @@ impl Parts<'_> {
         // p (1 − p), with 1 − p as the sum of the others: near 1 the difference has no digits left.
         let others = |l: usize| shares.iter().enumerate().filter(move |o| o.0 != l).map(|o| o.1);
         let variance = (0..classes).map(|l| shares[l] * others(l).sum::<f64>()).collect();
-        LabelCovariances { cross, mean: shares, variance }
+        LabelCovariances { cross, mean: shares, variance, labels: Vec::new() }
     }
 
     fn labels(&self, role: Role, features: &Mat<f64>) -> LabelCovariances {
@@ -321,7 +332,7 @@ impl Parts<'_> {
             if label.role != role {
                 continue;
             }
-            parts.push(match (&label.kind, inputs) {
+            let part = match (&label.kind, inputs) {
                 (LabelKind::Number { width }, _) => self.numeric(at, *width),
                 (LabelKind::Class { .. }, _) => self.classes(h),
                 (LabelKind::Features, Inputs::Kept(width)) => {
@@ -331,10 +342,20 @@ impl Parts<'_> {
                     cross: features.clone(),
                     mean: self.feature_means(),
                     variance: self.feature_variances(features),
+                    labels: Vec::new(),
                 },
-            });
+            };
+            parts.push(part.named(&label.name));
         }
         concatenate(parts)
+    }
+}
+
+impl LabelCovariances {
+    /// These columns are those of one label.
+    fn named(mut self, name: &str) -> Self {
+        self.labels = vec![LabelColumns { name: name.to_owned(), width: self.variance.len() }];
+        self
     }
 }
 
@@ -355,5 +376,6 @@ fn concatenate(mut parts: Vec<LabelCovariances>) -> LabelCovariances {
         cross,
         mean: parts.iter().flat_map(|p| p.mean.iter().copied()).collect(),
         variance: parts.iter().flat_map(|p| p.variance.iter().copied()).collect(),
+        labels: parts.into_iter().flat_map(|p| p.labels).collect(),
     }
 }

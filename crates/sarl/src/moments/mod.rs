@@ -35,7 +35,7 @@ mod sums;
 mod tests;
 
 pub use block::{Block, Element, LabelBlock, NO_CLASS};
-pub use covariances::{Covariances, InputCovariances, LabelCovariances};
+pub use covariances::{Covariances, InputCovariances, LabelColumns, LabelCovariances};
 pub use layout::{Label, LabelKind, Layout, Role};
 
 pub(crate) use block::{check_finite, row_slice};

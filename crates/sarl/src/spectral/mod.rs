@@ -20,6 +20,9 @@
 //! in it what helps the target most, λ → 0 the range of `Ay`. An eigenvalue turns positive where
 //! `Ay v = λ(Ay + As)v`, one generalised eigenproblem for all the steps of the dimensionality.
 //!
+//! Where a side has several labels, each label's columns are divided by the root of its own variance
+//! (see `attribute`): `As = Σ Asᵢ`, losses are sums of shares, and `ts` is the number of labels.
+//!
 //! With a ridge the encoder is chosen by the penalised problem, but losses, bounds and certificates
 //! are those of unregularised predictors and adversaries, always.
 //!
@@ -39,6 +42,7 @@
 //! # Ok::<(), sarl::Error>(())
 //! ```
 
+pub(crate) mod attribute;
 pub(crate) mod linalg;
 pub(crate) mod problem;
 pub(crate) mod reduced;

@@ -12,6 +12,7 @@ use std::sync::OnceLock;
 
 use faer::{Mat, MatRef};
 
+use super::attribute::{Attribute, Side};
 use super::linalg::{beside, congruence, eigh, gram, pick_columns, span, squares};
 use crate::{Error, Result, tolerance};
 
@@ -24,16 +25,19 @@ pub(crate) struct Half {
     pub(crate) a: Mat<f64>,
     /// The variance of each label column.
     pub(crate) variance: Vec<f64>,
+    /// The labels that the columns belong to.
+    pub(crate) attributes: Vec<Attribute>,
     /// Orthogonal, t × t; its first `rank` columns span `K`.
     frame: Mat<f64>,
     pub(crate) rank: usize,
 }
 
 impl Half {
-    fn new(cross: Mat<f64>, variance: Vec<f64>) -> Self {
+    fn new(side: Side) -> Self {
+        let Side { cross, variance, attributes } = side;
         let (frame, rank) = span(correlations(cross.as_ref(), &variance).as_ref(), SPAN, true);
         let a = gram(cross.as_ref());
-        Half { cross, a, variance, frame, rank }
+        Half { cross, a, variance, attributes, frame, rank }
     }
 
     /// `tr Cov(label)`: the loss without any encoder.
@@ -44,6 +48,17 @@ impl Half {
     /// `tr GᵀAG`.
     pub(crate) fn explained(&self, g: MatRef<'_, f64>) -> f64 {
         squares((g.transpose() * &self.cross).as_ref())
+    }
+
+    /// `tr GᵀAᵢG` for each label i.
+    pub(crate) fn explained_each(&self, g: MatRef<'_, f64>) -> Vec<f64> {
+        let cross = g.transpose() * &self.cross;
+        self.attributes.iter().map(|a| a.explained(cross.as_ref())).collect()
+    }
+
+    /// `tr Aᵢ` for each label i: what all the features explain.
+    pub(crate) fn attainable_each(&self) -> Vec<f64> {
+        self.attributes.iter().map(|a| a.explained(self.cross.as_ref())).collect()
     }
 
     pub(crate) fn range(&self) -> MatRef<'_, f64> {
@@ -74,16 +89,14 @@ pub(crate) struct Problem {
 }
 
 impl Problem {
-    pub(crate) fn new(
-        (ky, vy): (Mat<f64>, Vec<f64>),
-        (ks, vs): (Mat<f64>, Vec<f64>),
-    ) -> Result<Self> {
-        if ky.nrows() != ks.nrows() {
-            return Err(Error::shape("rows of the reduced problem", ks.nrows(), ky.nrows()));
+    pub(crate) fn new(target: Side, sensitive: Side) -> Result<Self> {
+        let (y, s) = (target.cross.nrows(), sensitive.cross.nrows());
+        if y != s {
+            return Err(Error::shape("rows of the reduced problem", s, y));
         }
         Ok(Problem {
-            target: Half::new(ky, vy),
-            sensitive: Half::new(ks, vs),
+            target: Half::new(target),
+            sensitive: Half::new(sensitive),
             crossings: OnceLock::new(),
         })
     }

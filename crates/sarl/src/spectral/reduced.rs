@@ -14,8 +14,9 @@ use faer::prelude::SolveLstsq;
 use faer::{Mat, MatRef};
 use serde::{Deserialize, Serialize};
 
+use super::attribute::{Attribute, Side};
 use super::linalg::{beside, cholesky, congruence, solve_lower, span};
-use super::problem::{Problem, correlations};
+use super::problem::{Half, Problem, correlations};
 use super::whiten::Whitening;
 use crate::moments::{Covariances, InputCovariances, LabelCovariances};
 use crate::{Error, Result, tolerance};
@@ -52,7 +53,8 @@ pub struct Reduced {
     /// The problem whose optimum is the encoder.
     pub(crate) problem: Problem,
     pub(crate) ridged: Option<Ridged>,
-    /// `W Q`, features × t, with one more column, uncorrelated with both labels, if there is one.
+    /// `W Q`, features × t, with a few more columns, uncorrelated with all labels, if there are any;
+    /// see [`spare_directions`].
     pub(crate) basis: Mat<f64>,
     /// `(W Q)ᵀ mean φ`.
     pub(crate) centre: Vec<f64>,
@@ -72,11 +74,8 @@ impl Reduced {
         }
         let whitening = Whitening::new(c, ridge)?;
         let (problem, q) = project(c, &whitening)?;
-        let spare = if ridge == 0.0 { spare_direction(q.as_ref()) } else { None };
-        let q = match spare {
-            Some(w) => beside(q.as_ref(), w.as_ref()),
-            None => q,
-        };
+        let spare = if ridge == 0.0 { spare_directions(&problem) } else { 0 };
+        let q = with_spare(q, spare);
         let basis = whitening.unwhiten(q.as_ref());
         let basis = match c.inputs {
             InputCovariances::Features => basis,
@@ -144,7 +143,7 @@ impl Reduced {
         self.ridged.as_ref().map_or(&self.problem, |r| &r.exact)
     }
 
-    /// Whether there is a direction uncorrelated with both labels.
+    /// Whether there is a direction uncorrelated with all labels.
     pub(crate) fn has_spare(&self) -> bool {
         self.basis.ncols() > self.size()
     }
@@ -152,20 +151,70 @@ impl Reduced {
     /// The losses of the best unregularised linear predictors from `z = Gᵀ u`.
     pub(crate) fn losses(&self, g: MatRef<'_, f64>) -> Losses {
         let (y, s) = (&self.problem.target, &self.problem.sensitive);
-        let g = g.subrows(0, self.size());
-        let (ey, es) = match &self.ridged {
-            None => (y.explained(g), s.explained(g)),
-            Some(ridged) => ridged.explained(g),
+        let (ey, es) = self.explained(g);
+        let left = |half: &Half, explained: Vec<f64>| {
+            // Rounding must not make a loss negative.
+            (half.total() - explained.iter().sum::<f64>()).max(0.0)
         };
-        // Rounding must not make a loss negative.
-        Losses { jy: (y.total() - ey).max(0.0), js: (s.total() - es).max(0.0) }
+        Losses { jy: left(y, ey), js: left(s, es) }
     }
 
-    /// The best unregularised linear predictors of both labels from `z = Gᵀ u`, dim × columns.
+    /// What unregularised predictors from `z = Gᵀ u` explain of each target and each sensitive
+    /// label, on the scale of the problem.
+    pub(crate) fn explained(&self, g: MatRef<'_, f64>) -> (Vec<f64>, Vec<f64>) {
+        let (y, s) = (&self.problem.target, &self.problem.sensitive);
+        let g = g.subrows(0, self.size());
+        let (ey, es) = match &self.ridged {
+            None => (y.explained_each(g), s.explained_each(g)),
+            Some(ridged) => ridged.explained(g, y, s),
+        };
+        (self.without_rounding(ey, y), self.without_rounding(es, s))
+    }
+
+    /// What is no more than the rounding of its own computation is nothing: inner products of t
+    /// terms with directions that are themselves rounded, squared.
+    pub(crate) fn without_rounding(&self, mut explained: Vec<f64>, half: &Half) -> Vec<f64> {
+        let rounding = 32.0 * f64::EPSILON * (self.size() + 4) as f64;
+        for (value, attribute) in explained.iter_mut().zip(&half.attributes) {
+            if *value <= rounding * rounding * attribute.variance {
+                *value = 0.0;
+            }
+        }
+        explained
+    }
+
+    /// The share of each sensitive label's variance that an adversary explains from `z = Gᵀ u`.
+    pub(crate) fn leakages(&self, g: MatRef<'_, f64>) -> Vec<f64> {
+        let attributes = &self.problem.sensitive.attributes;
+        let share = |(explained, a): (f64, &Attribute)| {
+            if a.variance > 0.0 { explained / a.variance } else { 0.0 }
+        };
+        self.explained(g).1.into_iter().zip(attributes).map(share).collect()
+    }
+
+    /// The share of what all the features give of each target that `z = Gᵀ u` keeps; 1 where
+    /// they give nothing.
+    pub(crate) fn utilities(&self, g: MatRef<'_, f64>) -> Vec<f64> {
+        let attainable = self.exact().target.attainable_each();
+        let rounding = 4.0 * f64::EPSILON * (self.size() + 4) as f64;
+        let share = |(explained, whole): (f64, f64)| match explained / whole {
+            _ if whole <= 0.0 => 1.0,
+            // All is kept, up to the rounding of two sums of squares.
+            share if (share - 1.0).abs() <= rounding => 1.0,
+            share => share,
+        };
+        self.explained(g).0.into_iter().zip(attainable).map(share).collect()
+    }
+
+    /// The best unregularised linear predictors of both sides from `z = Gᵀ u`, dim × columns, in
+    /// the units of the labels.
     pub(crate) fn predictors(&self, g: MatRef<'_, f64>) -> (Mat<f64>, Mat<f64>) {
         let (y, s) = (&self.problem.target, &self.problem.sensitive);
         let g = g.subrows(0, self.size());
-        (self.regress(g, y.cross.as_ref()), self.regress(g, s.cross.as_ref()))
+        let own = |half: &Half| {
+            in_own_units(self.regress(g, half.cross.as_ref()), &half.attributes)
+        };
+        (own(y), own(s))
     }
 
     /// `Cov(z)⁻¹ Gᵀ K`: least squares on z of what has the covariance `K` with u. `L⁻¹K ≈ LᵀG V`.
@@ -180,6 +229,16 @@ impl Reduced {
     }
 }
 
+/// Undoes the scaling of the labels' columns.
+fn in_own_units(mut columns: Mat<f64>, attributes: &[Attribute]) -> Mat<f64> {
+    for attribute in attributes.iter().filter(|a| a.scale != 1.0) {
+        for j in attribute.columns.clone() {
+            columns.col_mut(j).iter_mut().for_each(|v| *v *= attribute.scale.sqrt());
+        }
+    }
+    columns
+}
+
 /// The problem in the span of what correlates with a label, and that span's basis.
 fn project(c: &Covariances, whitening: &Whitening) -> Result<(Problem, Mat<f64>)> {
     let white = |part: &LabelCovariances| whitening.whiten(part.cross.as_ref());
@@ -190,7 +249,7 @@ fn project(c: &Covariances, whitening: &Whitening) -> Result<(Problem, Mat<f64>)
     );
     let (q, rank) = span(scaled.as_ref(), tolerance::SPAN, false);
     let q = q.subcols(0, rank).to_owned();
-    let side = |w: &Mat<f64>, part: &LabelCovariances| (q.transpose() * w, part.variance.clone());
+    let side = |w: &Mat<f64>, part: &LabelCovariances| Side::new(q.transpose() * w, part);
     let problem = Problem::new(side(&wy, &c.target), side(&ws, &c.sensitive))?;
     Ok((problem, q))
 }
@@ -217,7 +276,7 @@ fn settled(c: &Covariances, mut basis: Mat<f64>, size: usize) -> Result<(Problem
     let known = beyond(&target, &c.target).max(beyond(&sensitive, &c.sensitive));
     let kept = if known <= tolerance::SPAN { basis.ncols() } else { size };
     let half = |cross: &Mat<f64>, part: &LabelCovariances| {
-        (cross.as_ref().subrows(0, size).to_owned(), part.variance.clone())
+        Side::new(cross.as_ref().subrows(0, size).to_owned(), part)
     };
     let problem = Problem::new(half(&target, &c.target), half(&sensitive, &c.sensitive))?;
     Ok((problem, basis.subcols(0, kept).to_owned()))
@@ -225,6 +284,35 @@ fn settled(c: &Covariances, mut basis: Mat<f64>, size: usize) -> Result<(Problem
 
 /// How far `Cov(u)` may be from the identity.
 const UNIT: f64 = 1e-12;
+
+/// What all the features explain of each target, in its own units.
+pub(crate) fn attainable(c: &Covariances) -> Result<Vec<f64>> {
+    let cross = Whitening::new(c, 0.0)?.whiten(c.target.cross.as_ref());
+    let mut at = 0;
+    let explained = c.target.labels.iter().map(|label| {
+        at += label.width;
+        cross.subcols(at - label.width, label.width).squared_norm_l2()
+    });
+    Ok(explained.collect())
+}
+
+/// How many directions beyond those that the labels see can be of use: at a corner of the problem
+/// with m limits and a cap, f fractional directions with f(f+1)/2 ≤ m + 1 each need one.
+pub(crate) fn spare_directions(problem: &Problem) -> usize {
+    let labels = problem.target.attributes.len().max(problem.sensitive.attributes.len());
+    (1..=labels + 1).take_while(|f| f * (f + 1) / 2 <= labels + 1).count()
+}
+
+/// `q` with up to `count` further orthonormal columns, as far as there are any.
+fn with_spare(mut q: Mat<f64>, count: usize) -> Mat<f64> {
+    for _ in 0..count {
+        match spare_direction(q.as_ref()) {
+            Some(w) => q = beside(q.as_ref(), w.as_ref()),
+            None => break,
+        }
+    }
+    q
+}
 
 /// A unit vector orthogonal to the columns of `q`, if they leave one: the axis that they cover
 /// least, made orthogonal twice.
@@ -264,12 +352,15 @@ impl Ridged {
         Ridged { exact, factor, target, sensitive }
     }
 
-    fn explained(&self, g: MatRef<'_, f64>) -> (f64, f64) {
-        if g.ncols() == 0 {
-            return (0.0, 0.0);
-        }
-        let q = (self.factor.transpose() * g).qr().compute_thin_Q();
-        let share = |k: &Mat<f64>| (q.transpose() * k).squared_norm_l2();
-        (share(&self.target), share(&self.sensitive))
+    fn explained(&self, g: MatRef<'_, f64>, y: &Half, s: &Half) -> (Vec<f64>, Vec<f64>) {
+        let q = match g.ncols() {
+            0 => Mat::zeros(g.nrows(), 0),
+            _ => (self.factor.transpose() * g).qr().compute_thin_Q(),
+        };
+        let each = |k: &Mat<f64>, half: &Half| {
+            let cross = q.transpose() * k;
+            half.attributes.iter().map(|a| a.explained(cross.as_ref())).collect()
+        };
+        (each(&self.target, y), each(&self.sensitive, s))
     }
 }

@@ -21,7 +21,7 @@ impl Values {
     }
 
     /// One-hot columns, or the numbers.
-    fn columns(&self) -> Mat<f64> {
+    pub fn columns(&self) -> Mat<f64> {
         match self {
             Values::Number(values) => values.clone(),
             Values::Class(codes) => Mat::from_fn(codes.len(), Self::classes(codes), |i, j| {
@@ -91,12 +91,12 @@ impl Data {
         Model::new(&self.linear(), &self.layout(), reduced, cap, goal)
     }
 
-    /// All target columns.
+    /// All target columns; where there are several targets, each divided by its deviation.
     pub fn targets(&self) -> Mat<f64> {
         if self.y.is_empty() { self.x.clone() } else { side_by_side(&self.y) }
     }
 
-    /// All sensitive columns.
+    /// All sensitive columns, likewise.
     pub fn sensitives(&self) -> Mat<f64> {
         side_by_side(&self.s)
     }
@@ -112,7 +112,14 @@ impl Data {
 }
 
 fn side_by_side(labels: &[Values]) -> Mat<f64> {
-    let parts: Vec<Mat<f64>> = labels.iter().map(Values::columns).collect();
+    let unit = |columns: Mat<f64>| {
+        let variance = regression_loss(Mat::zeros(columns.nrows(), 0).as_ref(), &columns);
+        &columns * faer::Scale(1.0 / variance.sqrt())
+    };
+    let parts: Vec<Mat<f64>> = match labels {
+        [one] => vec![one.columns()],
+        several => several.iter().map(|label| unit(label.columns())).collect(),
+    };
     let rows = parts[0].nrows();
     let mut all = Mat::zeros(rows, parts.iter().map(Mat::ncols).sum());
     let mut at = 0;

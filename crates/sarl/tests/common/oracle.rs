@@ -80,18 +80,18 @@ fn compressed(dense: &Dense) -> (Mat<f64>, Mat<f64>) {
 }
 
 /// What is maximised at the optimum: the explained target, or less of the sensitive attribute.
-pub fn best_possible(dense: &Dense, front: &Front<'_>, goal: Goal, cap: usize) -> f64 {
+pub fn best_possible(dense: &Dense, front: &Front<'_>, goal: &Goal, cap: usize) -> f64 {
     let (ay, a_s) = compressed(dense);
     let bounds = front.bounds();
     match goal {
         Goal::Utility(share) => {
-            let wanted = share * (bounds.target_variance - bounds.gamma_min);
+            let wanted = share * bounds.attainable;
             let negated = |a: Mat<f64>| a * faer::Scale(-1.0);
             -dense.ts - optimum(&negated(a_s), &negated(ay), -wanted, cap)
         }
         Goal::Leakage(share) => optimum(&ay, &a_s, share * dense.ts, cap) - dense.ty,
         Goal::Alpha(alpha) => optimum(&ay, &a_s, dense.ts - alpha, cap) - dense.ty,
-        Goal::Lambda(_) => unreachable!("not a constraint"),
+        _ => unreachable!("not a constraint"),
     }
 }
 

@@ -107,7 +107,7 @@ impl Split {
 fn refit(sides: &mut Sides, schema: &Schema, model: &Model, origin: &Origin) -> Outcome<Encoder> {
     let (train, test) = (&mut sides.train, &mut sides.test);
     standardise(&mut train.x, &mut test.x, scaled_columns(schema));
-    let encoder = train.fit(&origin.encoder, model.goal())?.encoder();
+    let encoder = train.fit(&origin.encoder, model.goal().clone())?.encoder();
     train.z = encoder.encode(train.x.as_ref())?;
     test.z = encoder.encode(test.x.as_ref())?;
     Ok(encoder)

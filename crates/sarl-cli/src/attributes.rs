@@ -1,0 +1,102 @@
+//! Figures of each label: tables for people, JSON for machines.
+
+use sarl::{Attribute, HeldOutLabels, LabelBounds, Model, Role};
+use serde_json::{Map, Value, json};
+
+use crate::failure::Outcome;
+use crate::output::{figure, percent, table};
+
+/// The contract's `attributes` object.
+pub fn json(model: &Model, heldout: Option<&HeldOutLabels>) -> Outcome<Value> {
+    let found = model.attributes()?;
+    let held = |role: Role, i: usize| heldout.and_then(|h| h.share(role, i));
+    let target = found.target.iter().enumerate().map(|(i, a)| {
+        let held = held(Role::Target, i).map(|(jy, utility)| json!({"jy": jy, "utility": utility}));
+        let limit = a.limit;
+        let value = json!({ "jy": a.loss, "utility": a.share, "limit": limit, "heldout": held });
+        (a.name.clone(), value)
+    });
+    let sensitive = found.sensitive.iter().enumerate().map(|(i, a)| {
+        let held =
+            held(Role::Sensitive, i).map(|(js, leakage)| json!({"js": js, "leakage": leakage}));
+        let limit = a.limit;
+        let value = json!({ "js": a.loss, "leakage": a.share, "limit": limit, "heldout": held });
+        (a.name.clone(), value)
+    });
+    let (target, sensitive): (Map<_, _>, Map<_, _>) = (target.collect(), sensitive.collect());
+    Ok(json!({ "target": target, "sensitive": sensitive }))
+}
+
+/// A line for each label, where a side has several; nothing where the figures of the sides are
+/// those of the labels.
+pub fn text(model: &Model, heldout: Option<&HeldOutLabels>) -> Outcome<Option<String>> {
+    let found = model.attributes()?;
+    if found.target.len() < 2 && found.sensitive.len() < 2 {
+        return Ok(None);
+    }
+    let row = |role: Role, i: usize, a: &Attribute| {
+        let (what, most) = match role {
+            Role::Target => ("utility", "at least"),
+            Role::Sensitive => ("leakage", "at most"),
+        };
+        let limit = a.limit.map_or("-".to_owned(), |limit| format!("{most} {}", percent(limit)));
+        let held = match heldout.and_then(|h| h.share(role, i)) {
+            Some((loss, share)) => [figure(loss), percent(share)],
+            None => ["-".to_owned(), "-".to_owned()],
+        };
+        let own = [format!("{} ({what})", a.name), limit, figure(a.loss), percent(a.share)];
+        own.into_iter().chain(held).collect()
+    };
+    let all = |role: Role, labels: &[Attribute]| -> Vec<Vec<String>> {
+        labels.iter().enumerate().map(|(i, a)| row(role, i, a)).collect()
+    };
+    let rows =
+        [all(Role::Target, &found.target), all(Role::Sensitive, &found.sensitive)].concat();
+    let header = ["", "asked", "training loss", "share", "held-out loss", "share"];
+    Ok(Some(table(&header, rows, |i| i > 0)))
+}
+
+/// What encoders can do about each label, under its name.
+pub fn bounds_json(bounds: &LabelBounds) -> Value {
+    let without_name = |value: Value| match value {
+        Value::Object(mut all) => {
+            let name = all.remove("name");
+            let name = name.and_then(|n| n.as_str().map(str::to_owned)).unwrap_or_default();
+            (name, Value::Object(all))
+        }
+        other => (String::new(), other),
+    };
+    let target: Map<_, _> = bounds.target.iter().map(|b| without_name(json!(b))).collect();
+    let sensitive: Map<_, _> = bounds.sensitive.iter().map(|b| without_name(json!(b))).collect();
+    json!({ "target": target, "sensitive": sensitive })
+}
+
+/// The same for people, where a side has several labels.
+pub fn bounds_text(bounds: &LabelBounds) -> Option<String> {
+    if bounds.target.len() < 2 && bounds.sensitive.len() < 2 {
+        return None;
+    }
+    let share = |part: f64, whole: f64| if whole > 0.0 { part / whole } else { 1.0 };
+    let target = bounds.target.iter().map(|b| {
+        let all = b.variance - b.gamma_min;
+        let kept = percent(share(b.variance - b.gamma_max, all));
+        let told = percent(share(all, b.variance));
+        vec![
+            format!("{} (target)", b.name),
+            figure(b.variance),
+            format!("{told} from all features"),
+            format!("utility {kept} without leakage"),
+        ]
+    });
+    let sensitive = bounds.sensitive.iter().map(|b| {
+        let told = |loss: f64| percent(1.0 - share(loss, b.alpha_max));
+        vec![
+            format!("{} (sensitive)", b.name),
+            figure(b.alpha_max),
+            format!("{} from all features", told(b.alpha_star_min)),
+            format!("leakage {} at full utility", told(b.alpha_min)),
+        ]
+    });
+    let rows = target.chain(sensitive).collect();
+    Some(table(&["label", "variance", "explained", "at the other end"], rows, |i| i == 1))
+}
