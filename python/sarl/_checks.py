@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Union
+from typing import Any
 
 import numpy as np
 
@@ -66,7 +66,7 @@ GOALS = ("lambda_", "alpha", "max_leakage", "min_utility")
 
 
 #: One share for each label, or shares of labels by name.
-Limit = Union[float, Mapping[str, float]]
+Limit = float | Mapping[str, float]
 
 #: A goal: the name of its parameter, and its value.
 Goal = tuple[str, Any]

@@ -168,10 +168,14 @@ def _solved(model: _core.Model, extra: dict[str, str], about: dict[str, Any]) ->
     known = held is not None and all(name in held for name in HELD_OUT)
     heldout = [held[name] for name in HELD_OUT] if known else None
     each = json.loads(extra.get("heldout_labels", "null"))
-    heldout_labels = None if each is None else [
-        [(label["name"], label["loss"], label["share"]) for label in each[side]]
-        for side in ("target", "sensitive")
-    ]
+    heldout_labels = (
+        None
+        if each is None
+        else [
+            [(label["name"], label["loss"], label["share"]) for label in each[side]]
+            for side in ("target", "sensitive")
+        ]
+    )
     if "schema" not in extra:
         columns = Columns(tuple(f"x{j}" for j in range(model.inputs)), tuple(range(model.inputs)))
         labels = [
@@ -179,7 +183,15 @@ def _solved(model: _core.Model, extra: dict[str, str], about: dict[str, Any]) ->
             for name, target, n in model.labels
         ]
         empty: Stats = ([0.0], [0.0])
-        return Solved(model, columns, labels, [(0.0, 0.0)] * model.inputs, [empty, empty], heldout, heldout_labels)
+        return Solved(
+            model,
+            columns,
+            labels,
+            [(0.0, 0.0)] * model.inputs,
+            [empty, empty],
+            heldout,
+            heldout_labels,
+        )
     schema = json.loads(extra["schema"])
     columns, spreads = _columns(schema)
     if "columns" in about:

@@ -12,8 +12,8 @@ use sarl::{Element, HeldOut, LabelKind, Layout, MomentsOptions, Precision, Role}
 
 use crate::arrays::{Beside, LabelArray, Matrix, Scaling, slice, view};
 use crate::failure::{refused, wrong};
-use crate::map::FeatureMap;
 use crate::goal::{Limit, goal};
+use crate::map::FeatureMap;
 use crate::model::{Column, model_of};
 use crate::work::{interruptible, released};
 

@@ -50,8 +50,7 @@ pub fn text(model: &Model, heldout: Option<&HeldOutLabels>) -> Outcome<Option<St
     let all = |role: Role, labels: &[Attribute]| -> Vec<Vec<String>> {
         labels.iter().enumerate().map(|(i, a)| row(role, i, a)).collect()
     };
-    let rows =
-        [all(Role::Target, &found.target), all(Role::Sensitive, &found.sensitive)].concat();
+    let rows = [all(Role::Target, &found.target), all(Role::Sensitive, &found.sensitive)].concat();
     let header = ["", "asked", "training loss", "share", "held-out loss", "share"];
     Ok(Some(table(&header, rows, |i| i > 0)))
 }

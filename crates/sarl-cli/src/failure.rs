@@ -90,10 +90,13 @@ impl From<sarl::Error> for Failure {
             Error::Unreachable { goal: "alpha", .. } => {
                 (Exit::Unreachable, Some("the upper end hides everything; less is always met"))
             }
-            Error::Unreachable { .. } => {
-                (Exit::Unreachable, Some("ask for less, or fit with a smaller --ridge"))
+            Error::Unreachable { .. } => (
+                Exit::Unreachable,
+                Some("ask for less, or fit with a smaller --ridge or a larger --dim"),
+            ),
+            Error::Argument { .. } | Error::Kernel(_) | Error::UnknownLabel { .. } => {
+                (Exit::Usage, None)
             }
-            Error::Argument { .. } | Error::Kernel(_) => (Exit::Usage, None),
             Error::NoConvergence { .. } => (Exit::Machine, None),
             Error::Interrupted => (Exit::Interrupted, None),
             Error::ConstantLabel { .. } => {

@@ -222,6 +222,8 @@ pub fn solution_text(
     let point = model.point();
     let several = |role: Role| model.labels().iter().filter(|l| l.role == role).count() > 1;
     let limited = if goals::keeps(model.goal()) { Role::Target } else { Role::Sensitive };
+    // Several limits have multipliers, and no front that they lie on.
+    let each = !model.certificate().multipliers.is_empty();
     let (of_targets, of_attributes) = (several(Role::Target), several(Role::Sensitive));
     let worst = |name: &str, several: bool, which: &str| match several {
         true => format!("{name}, {which}"),
@@ -234,6 +236,8 @@ pub fn solution_text(
         point.lambda,
         match model.method() {
             Method::Spectral => "",
+            Method::Rotated if each => ", of whole directions near the optimum",
+            Method::Diluted if each => ", some of a direction mixed with one that no label knows",
             Method::Rotated => ", reached by rotation inside a jump of the front",
             Method::Diluted => ", reached by dilution inside a jump of the front",
         }

@@ -324,7 +324,8 @@ fn a_plane_searched_by_hand() {
                 (g.transpose() * part).squared_norm_l2() / total
             };
             let widths: Vec<usize> = data.s.iter().map(|l| l.columns().ncols()).collect();
-            let fits = share(0, widths[0], 1.0) <= limit && share(widths[0], widths[1], 1.0) <= limit;
+            let fits =
+                share(0, widths[0], 1.0) <= limit && share(widths[0], widths[1], 1.0) <= limit;
             if fits { dense.ty - (g.transpose() * &dense.y).squared_norm_l2() } else { dense.ty }
         });
         let best = best.fold(f64::INFINITY, f64::min);

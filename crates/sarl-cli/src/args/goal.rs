@@ -68,9 +68,9 @@ impl GoalOptions {
             (&self.max_leakage, "--max-leakage", leakage),
             (&self.min_utility, "--min-utility", utility),
         ];
-        let given = given.into_iter().find_map(|(shares, option, of)| {
-            shares.as_ref().map(|shares| (shares, option, of))
-        });
+        let given = given
+            .into_iter()
+            .find_map(|(shares, option, of)| shares.as_ref().map(|shares| (shares, option, of)));
         match given {
             None => Err(Failure::usage("a goal is missing")),
             Some((Shares::Each(value), option, (each, _))) => {

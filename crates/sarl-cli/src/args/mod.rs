@@ -11,9 +11,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub use self::compare::Compare;
-pub use self::encoder::{
-    Approximation, EncoderOptions, KernelName, NumberOrAuto, Sampling,
-};
+pub use self::encoder::{Approximation, EncoderOptions, KernelName, NumberOrAuto, Sampling};
 pub use self::goal::GoalOptions;
 pub use self::page::PageOptions;
 pub use self::probing::ProbeOptions;

@@ -139,8 +139,7 @@ pub fn table(rows: &[Row]) -> String {
 /// Utility over leakage, training and held-out.
 pub fn drawing(rows: &[Row]) -> String {
     let training = rows.iter().map(|(p, _)| (p.leakage, p.utility)).collect();
-    let held: Vec<_> =
-        rows.iter().filter_map(|(_, h)| h.map(|h| (h.leakage, h.utility))).collect();
+    let held: Vec<_> = rows.iter().filter_map(|(_, h)| h.map(|h| (h.leakage, h.utility))).collect();
     let mut curves = vec![('•', "training", training)];
     if !held.is_empty() {
         curves.insert(0, ('o', "held-out", held));

@@ -64,14 +64,22 @@ impl<'a> Plot<'a> {
     pub fn shares(&self) -> Chart {
         let b = self.bounds();
         let place = |jy: f64, js: f64| (b.leakage(js), b.utility(jy));
-        let x = format!("leakage: variance of {} that linear adversaries explain (%)", self.hidden);
-        let y = format!("utility: what is kept of {}, of what can be (%)", self.kept);
+        // The region is one of sums, so several labels are shown by their means.
+        let of = |labels: usize| if labels > 1 { ", mean of" } else { ":" };
+        let first = self.levels.first().map(|l| &l.attributes);
+        let (kept, hidden) = first.map_or((1, 1), |a| (a.target.len(), a.sensitive.len()));
+        let x = format!(
+            "leakage{} variance of {} that linear adversaries explain (%)",
+            of(hidden),
+            self.hidden
+        );
+        let y = format!("utility{} what is kept of {}, of what can be (%)", of(kept), self.kept);
         let most = b.leakage(b.alpha_min);
         let least = b.utility(b.gamma_max);
         // With a ridge the front is not where the bounds are, and held-out rows may be elsewhere.
         let seen = self.levels.iter().flat_map(|l| {
             let held = l.heldout.map(|h| place(h.jy, h.js));
-            [(l.point.leakage, l.point.utility)].into_iter().chain(held)
+            [place(l.point.losses.jy, l.point.losses.js)].into_iter().chain(held)
         });
         let (left, right, lowest) = seen.fold((0.0_f64, most, least), |(left, right, low), p| {
             (left.min(p.0), right.max(p.0), low.min(p.1))
@@ -92,8 +100,15 @@ impl<'a> Plot<'a> {
         ];
         let x = Axis::new(x).percent().range(across.0, across.1);
         let panel = Panel::new("", x, Axis::new(y).percent().range(up.0, up.1));
-        let caption = "Up is more kept, left is less leaked. No linear encoder of these features lies outside the shaded region; the encoders of this fit lie on its upper left edge, up to the gap.";
-        let cursor = self.cursor("here", |p| p.leakage, |p| p.utility);
+        let caption = match hidden > 1 || kept > 1 {
+            false => {
+                "Up is more kept, left is less leaked. No linear encoder of these features lies outside the shaded region; the encoders of this fit lie on its upper left edge, up to the gap."
+            }
+            true => {
+                "Up is more kept, left is less leaked. No linear encoder of these features lies outside the shaded region. Encoders with a limit for each attribute lie inside: they keep the most for their limits, not for the mean."
+            }
+        };
+        let cursor = self.cursor("here", |p| b.leakage(p.losses.js), |p| b.utility(p.losses.jy));
         let spread = |h: &HeldOutLosses| utility_spread(b, h);
         self.trade_off("front", caption, panel, (&place, &spread), rules, cursor)
     }

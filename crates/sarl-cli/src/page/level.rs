@@ -1,7 +1,9 @@
 //! Where the slider can stand.
 
 use rayon::prelude::*;
-use sarl::{Attributes, Certificate, Encoder, Goal, HeldOut, HeldOutLosses, Method, Model, Point};
+use sarl::{
+    Attributes, Certificate, Encoder, Goal, HeldOut, HeldOutLosses, Method, Model, Point, Role,
+};
 
 use crate::failure::{Failure, Outcome};
 use crate::goals::option;
@@ -25,9 +27,11 @@ const SAME: f64 = 1e-9;
 /// A front that leaks no more than this at its end has nothing to step through.
 const NOTHING: f64 = 1e-4;
 
-/// About so many levels; a problem with many label columns takes longer for each.
-fn about(size: usize) -> f64 {
+/// About so many levels; a problem with many label columns or several limits takes longer for
+/// each.
+fn about(size: usize, attributes: usize) -> f64 {
     match size {
+        ..=32 if attributes > 1 => 40.0,
         ..=32 => 100.0,
         33..=128 => 40.0,
         _ => 15.0,
@@ -45,12 +49,14 @@ pub fn levels<T: Send>(
 ) -> Outcome<(Vec<Level<T>>, Option<usize>)> {
     let front = model.front()?;
     let most = front.point(0.0)?.leakage;
-    let mut goals: Vec<(Goal, String)> = round_steps(most, about(model.reduced().size()))
-        .into_iter()
-        .filter_map(|text| {
-            Some((Goal::Leakage(text.parse().ok()?), format!("--max-leakage {text}")))
-        })
-        .collect();
+    let attributes = model.labels().iter().filter(|l| l.role == Role::Sensitive).count();
+    let mut goals: Vec<(Goal, String)> =
+        round_steps(most, about(model.reduced().size(), attributes))
+            .into_iter()
+            .filter_map(|text| {
+                Some((Goal::Leakage(text.parse().ok()?), format!("--max-leakage {text}")))
+            })
+            .collect();
     if most > SAME {
         goals.push((Goal::Lambda(0.0), "--lambda 0".to_owned()));
     }

@@ -31,7 +31,9 @@ impl Told<'_> {
         let mut text: Vec<Words> = vec![
             Live::Utility.into(),
             match self.several(Role::Target) {
-                true => format!(" of what the features tell of each of {}, at least, in ", self.kept),
+                true => {
+                    format!(" of what the features tell of each of {}, at least, in ", self.kept)
+                }
                 false => format!(" of what the features tell of {}, in ", self.kept),
             }
             .into(),

@@ -88,9 +88,7 @@ impl Goal {
         }
         let unit = |value: &f64| (0.0..=1.0).contains(value);
         let (bad, expected) = match self {
-            Goal::Alpha(_) => {
-                (values.iter().find(|v| !v.is_finite()), "expected a finite number")
-            }
+            Goal::Alpha(_) => (values.iter().find(|v| !v.is_finite()), "expected a finite number"),
             _ => (values.iter().find(|v| !unit(v)), "expected 0 to 1"),
         };
         match bad {

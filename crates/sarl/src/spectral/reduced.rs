@@ -211,9 +211,8 @@ impl Reduced {
     pub(crate) fn predictors(&self, g: MatRef<'_, f64>) -> (Mat<f64>, Mat<f64>) {
         let (y, s) = (&self.problem.target, &self.problem.sensitive);
         let g = g.subrows(0, self.size());
-        let own = |half: &Half| {
-            in_own_units(self.regress(g, half.cross.as_ref()), &half.attributes)
-        };
+        let own =
+            |half: &Half| in_own_units(self.regress(g, half.cross.as_ref()), &half.attributes);
         (own(y), own(s))
     }
 

@@ -222,13 +222,7 @@ fn converge(program: &Program, mut at: State, epsilon: f64) -> Result<Option<Sta
     }
 }
 
-fn moved(
-    program: &Program,
-    at: &State,
-    step: &[f64],
-    length: f64,
-    epsilon: f64,
-) -> Result<State> {
+fn moved(program: &Program, at: &State, step: &[f64], length: f64, epsilon: f64) -> Result<State> {
     let moved = at.multipliers.iter().zip(step).map(|(m, s)| m * (1.0 + length * s));
     State::new(program, moved.collect(), epsilon)
 }
@@ -286,7 +280,10 @@ mod tests {
                 assert!((larger + smaller - 1.0).abs() < 1e-15);
                 let q = if x >= 0.0 { smaller } else { larger };
                 let slope = x + epsilon / p - epsilon / q;
-                assert!(slope.abs() < 1e-9 * (x.abs() + epsilon / p + epsilon / q), "{x} {epsilon}");
+                assert!(
+                    slope.abs() < 1e-9 * (x.abs() + epsilon / p + epsilon / q),
+                    "{x} {epsilon}"
+                );
                 for other in [-0.5, -3e-9, 1e-12, 2e-9, 0.3] {
                     let plain = (weight(other, epsilon) - p) / (other - x);
                     let stable = divided_difference(x, other, epsilon);

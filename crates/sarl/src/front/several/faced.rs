@@ -142,7 +142,5 @@ impl Faced {
 fn columns(half: &Half, labels: &[usize]) -> Mat<f64> {
     let all = correlations(half.cross.as_ref(), &half.variance);
     let none = Mat::zeros(half.cross.nrows(), 0);
-    labels.iter().fold(none, |some, &i| {
-        beside(some.as_ref(), half.attributes[i].of(all.as_ref()))
-    })
+    labels.iter().fold(none, |some, &i| beside(some.as_ref(), half.attributes[i].of(all.as_ref())))
 }

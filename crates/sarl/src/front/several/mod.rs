@@ -14,6 +14,7 @@
 //! or the dimensions are capped, whole directions near the corner are improved under the limits
 //! and the gap to the dual bound is reported.
 //!
+//! - `limits`: what is asked.
 //! - `faced`: limits at their ends, solved by restricting the space.
 //! - `program`: the programme and weak duality.
 //! - `barrier`: its solution, from inside.
@@ -22,17 +23,19 @@
 
 mod barrier;
 mod faced;
+mod limits;
 mod polish;
 mod program;
 mod purify;
 mod ridge;
 mod starts;
 
-
 use faer::Mat;
 
 use self::barrier::centre;
 use self::faced::Faced;
+pub(super) use self::limits::{Limited, Limits};
+use self::limits::{fits, shares};
 use self::polish::{padded, polish};
 use self::program::{Counted, Program};
 use self::purify::{Corner, purify};
@@ -40,14 +43,12 @@ use self::starts::{Ranks, start_from};
 use super::goal::Method;
 use crate::spectral::Reduced;
 use crate::spectral::linalg::{beside, congruence};
-use crate::spectral::problem::{Half, Problem};
+use crate::spectral::problem::Problem;
 use crate::{Error, Result};
 
 /// How far inside its limits a solution aims to be, as a share of each: what is reported must meet
 /// them after all rounding.
 const HAIR: f64 = 1e-12;
-/// A share that is nothing; see [`crate::tolerance::SPAN`].
-const NOTHING: f64 = 1e-12;
 /// How often it aims ten times further inside before giving up.
 const ATTEMPTS: u32 = 5;
 
@@ -55,37 +56,6 @@ const ATTEMPTS: u32 = 5;
 const STARTS: usize = 8;
 /// A gap to the dual bound that no further search is worth, as a share of the bound.
 const GOOD: f64 = 1e-9;
-
-/// The side whose labels are limited.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Limited {
-    /// At most this share of each label's variance explained.
-    Sensitive,
-    /// At least this share of what all features explain of each label.
-    Target,
-}
-
-/// A limit for each label of one side; nothing where there is none.
-#[derive(Clone, Debug)]
-pub(super) struct Limits {
-    pub(super) side: Limited,
-    pub(super) shares: Vec<Option<f64>>,
-}
-
-impl Limits {
-    pub(super) fn half<'p>(&self, problem: &'p Problem) -> &'p Half {
-        match self.side {
-            Limited::Sensitive => &problem.sensitive,
-            Limited::Target => &problem.target,
-        }
-    }
-
-    /// The same limits, all of them `by` times as high.
-    fn times(&self, by: f64) -> Self {
-        let shares = self.shares.iter().map(|s| s.map(|s| by * s)).collect();
-        Limits { side: self.side, shares }
-    }
-}
 
 /// A solution.
 #[derive(Clone, Debug)]
@@ -311,33 +281,6 @@ pub(super) fn bound(
         Some(faced) => faced.bound(multipliers),
         None => Ok(f64::INFINITY),
     }
-}
-
-/// Whether shares meet the limits.
-fn fits(limits: &Limits, shares: &[f64]) -> bool {
-    let pairs = limits.shares.iter().zip(shares);
-    pairs.filter_map(|(limit, share)| Some(((*limit)?, *share))).all(|(limit, share)| {
-        match limits.side {
-            // Nothing is what the null space has, up to the correlations that rank decisions leave.
-            Limited::Sensitive if limit == 0.0 => share <= NOTHING,
-            Limited::Sensitive => share <= limit,
-            Limited::Target => share >= limit,
-        }
-    })
-}
-
-/// What is explained of each label, as the share that its limit is about.
-fn shares(half: &Half, side: Limited, explained: impl Fn(&Half) -> Vec<f64>) -> Vec<f64> {
-    let whole: Vec<f64> = match side {
-        Limited::Sensitive => half.attributes.iter().map(|a| a.variance).collect(),
-        Limited::Target => half.attainable_each(),
-    };
-    let share = |(explained, whole): (f64, f64)| match (whole > 0.0, side) {
-        (true, _) => explained / whole,
-        (false, Limited::Sensitive) => 0.0,
-        (false, Limited::Target) => 1.0,
-    };
-    explained(half).into_iter().zip(whole).map(share).collect()
 }
 
 /// A programme without the cap: a subspace has the rank that it has.

@@ -145,15 +145,11 @@ fn step(
     let (outer, f) = eigh(congruence(rest, net.as_ref()).as_ref())?;
     let (ge, rf) = (g * &e, rest * &f);
     let size = net.norm_max().max(f64::MIN_POSITIVE);
-    let scale = Mat::from_fn(rank, outer.len(), |a, b| {
-        1.0 / (inner[a] - outer[b]).abs().max(1e-5 * size)
-    });
+    let scale =
+        Mat::from_fn(rank, outer.len(), |a, b| 1.0 / (inner[a] - outer[b]).abs().max(1e-5 * size));
     let gain = ge.transpose() * (&program.gain * &rf);
-    let counts: Vec<Mat<f64>> = program
-        .counts
-        .iter()
-        .map(|c| c.counted.between(ge.as_ref(), rf.as_ref()))
-        .collect();
+    let counts: Vec<Mat<f64>> =
+        program.counts.iter().map(|c| c.counted.between(ge.as_ref(), rf.as_ref())).collect();
     let inner_product = |a: &Mat<f64>, b: &Mat<f64>| -> f64 {
         let entries = (0..rank).flat_map(|i| (0..outer.len()).map(move |j| (i, j)));
         entries.map(|(i, j)| a[(i, j)] * scale[(i, j)] * b[(i, j)]).sum()
@@ -183,7 +179,8 @@ fn complementary(gram: &Mat<f64>, wanted: &[f64]) -> Result<Vec<f64>> {
     for _ in 0..RELAXATIONS {
         let mut moved = 0.0_f64;
         for i in (0..limits).filter(|&i| gram[(i, i)] > 0.0) {
-            let others: f64 = (0..limits).filter(|&l| l != i).map(|l| gram[(i, l)] * found[l]).sum();
+            let others: f64 =
+                (0..limits).filter(|&l| l != i).map(|l| gram[(i, l)] * found[l]).sum();
             let next = ((wanted[i] - others) / gram[(i, i)]).max(0.0);
             moved = moved.max((next - found[i]).abs() / next.max(f64::MIN_POSITIVE));
             found[i] = next;
@@ -208,9 +205,8 @@ fn solve_symmetric(a: &Mat<f64>, b: &[f64]) -> Result<Vec<f64>> {
         return Ok(Vec::new());
     }
     // In units of the diagonal: limits may differ by orders of magnitude.
-    let unit: Vec<f64> = (0..b.len())
-        .map(|i| if a[(i, i)] > 0.0 { 1.0 / a[(i, i)].sqrt() } else { 0.0 })
-        .collect();
+    let unit: Vec<f64> =
+        (0..b.len()).map(|i| if a[(i, i)] > 0.0 { 1.0 / a[(i, i)].sqrt() } else { 0.0 }).collect();
     let scaled = Mat::from_fn(b.len(), b.len(), |i, j| a[(i, j)] * unit[i] * unit[j]);
     let (values, vectors) = eigh(scaled.as_ref())?;
     let right = faer::Col::from_fn(b.len(), |i| b[i] * unit[i]);

@@ -51,7 +51,9 @@ pub(super) fn purify(program: &Program, centre: &Centre, aside: &Mat<f64>) -> Re
 
 impl Work<'_> {
     fn free(&self) -> Vec<usize> {
-        (0..self.weights.len()).filter(|&j| self.weights[j] > 0.0 && self.weights[j] < 1.0).collect()
+        (0..self.weights.len())
+            .filter(|&j| self.weights[j] > 0.0 && self.weights[j] < 1.0)
+            .collect()
     }
 
     fn tight(&self) -> Vec<usize> {
@@ -187,9 +189,8 @@ impl Work<'_> {
             let all = (0..free.len()).flat_map(|a| (0..free.len()).map(move |b| (a, b)));
             all.map(|(a, b)| within[(a, b)] * delta[(a, b)]).sum()
         };
-        let used: Vec<f64> = (0..self.slack.len())
-            .map(|i| if tight.contains(&i) { 0.0 } else { used(i) })
-            .collect();
+        let used: Vec<f64> =
+            (0..self.slack.len()).map(|i| if tight.contains(&i) { 0.0 } else { used(i) }).collect();
         for (slack, used) in self.slack.iter().zip(&used).filter(|(_, used)| **used > 0.0) {
             length = length.min(slack / used);
         }

@@ -6,7 +6,8 @@
 
 use faer::Mat;
 
-use super::{Limited, Limits, Reached, Search, fits};
+use super::limits::fits;
+use super::{Limited, Limits, Reached, Search};
 use crate::Result;
 
 /// Rounds of moving the limits.
@@ -43,7 +44,8 @@ impl Search<'_> {
         let mut moved = false;
         // Later rounds aim further inside, so that they end there.
         let inside = NEAR * 1.5_f64.powi(round as i32).min(1e6);
-        for ((inner, asked), share) in inner.shares.iter_mut().zip(&self.limits.shares).zip(shares) {
+        for ((inner, asked), share) in inner.shares.iter_mut().zip(&self.limits.shares).zip(shares)
+        {
             let (Some(inner), Some(asked)) = (inner, asked) else { continue };
             let aim = match self.limits.side {
                 Limited::Sensitive => asked * (1.0 - inside),
