@@ -128,9 +128,9 @@ impl Tested {
         let term = |i: usize, j: usize| v[(i, j)] * (quadratic[(i, j)] - 2.0 * cross[(i, j)]);
         let labels = self.columns.iter().zip(&self.spread);
         let label = |(columns, spread): (&Range<usize>, &f64)| {
-            columns.clone().fold(*spread, |loss, j| {
-                (0..v.nrows()).fold(loss, |loss, i| loss + term(i, j))
-            })
+            columns
+                .clone()
+                .fold(*spread, |loss, j| (0..v.nrows()).fold(loss, |loss, i| loss + term(i, j)))
         };
         labels.map(label).collect()
     }
@@ -214,8 +214,8 @@ impl HeldOut {
         let fresh = self.fresh.par_iter().map(|fresh| fresh.losses(&encoder(&fresh.reduced)?));
         let fresh: Vec<[Loss<'_>; SHRINKAGE.len()]> = fresh.collect::<Result<_>>()?;
         for shrinkage in (0..SHRINKAGE.len()).filter(|_| !fresh.is_empty()) {
-            adversary = adversary
-                .worse(Side::new(hidden, fresh.iter().map(|losses| &losses[shrinkage])));
+            adversary =
+                adversary.worse(Side::new(hidden, fresh.iter().map(|losses| &losses[shrinkage])));
         }
         let shares = |side: &Side| side.labels.iter().map(|l| l.share).collect::<Vec<f64>>();
         let losses = HeldOutLosses {
@@ -249,10 +249,7 @@ struct Side {
 }
 
 impl Side {
-    fn new<'f>(
-        labels: &[WholeLabel],
-        folds: impl Iterator<Item = &'f Loss<'f>> + Clone,
-    ) -> Self {
+    fn new<'f>(labels: &[WholeLabel], folds: impl Iterator<Item = &'f Loss<'f>> + Clone) -> Self {
         // Several labels are summed as shares of their variances, as in the problem.
         let sum = |values: &[f64]| match values {
             [one] => *one,
