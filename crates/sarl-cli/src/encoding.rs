@@ -3,6 +3,7 @@
 use faer::MatRef;
 use sarl::{
     Choice, Family, FeatureMap, Kernel, LandmarkOptions, Moments, best_ridge, median_gamma,
+    wants_ridge,
 };
 
 use crate::args::{Approximation, EncoderOptions, KernelName, NumberOrAuto, Sampling};
@@ -35,9 +36,9 @@ pub fn check_options(encoder: &EncoderOptions) -> Outcome {
             .hint("use --approx landmarks"));
     }
     for (name, value, least) in
-        [("--gamma", encoder.gamma, "above 0"), ("--ridge", encoder.ridge, "0 or more")]
+        [("--gamma", Some(encoder.gamma), "above 0"), ("--ridge", encoder.ridge, "0 or more")]
     {
-        let NumberOrAuto::Number(number) = value else { continue };
+        let Some(NumberOrAuto::Number(number)) = value else { continue };
         let fine = number.is_finite() && (number > 0.0 || (name == "--ridge" && number == 0.0));
         if !fine {
             let message =
@@ -45,8 +46,8 @@ pub fn check_options(encoder: &EncoderOptions) -> Outcome {
             return Err(Failure::usage(message));
         }
     }
-    if !(encoder.tolerance >= 0.0 && encoder.tolerance < 1.0) {
-        let message = format!("--tolerance is {}: expected 0 or more, below 1", encoder.tolerance);
+    if let Some(tolerance) = encoder.tolerance.filter(|t| !(0.0..1.0).contains(t)) {
+        let message = format!("--tolerance is {tolerance}: expected 0 or more, below 1");
         return Err(Failure::usage(message));
     }
     Ok(())
@@ -89,10 +90,12 @@ pub fn map_of_sample(
         (Approximation::Landmarks, Sampling::Uniform) => Choice::Uniform,
         (Approximation::Landmarks, Sampling::Adaptive) => Choice::Adaptive,
     };
-    let (cap, tolerance, seed) = (options.landmarks as usize, options.tolerance, options.seed);
+    let (cap, seed) = (options.landmarks as usize, options.seed);
+    let tolerance = options.tolerance.unwrap_or(LandmarkOptions::default().tolerance);
     let landmarks = LandmarkOptions { choice, cap, tolerance, seed };
     let map = FeatureMap::landmarks_until(kernel, sample, &landmarks, &progress::interrupted)?;
-    if choice != Choice::Exact && map.residual() > tolerance {
+    let asked = options.tolerance.filter(|_| choice != Choice::Exact);
+    if let Some(tolerance) = asked.filter(|&tolerance| map.residual() > tolerance) {
         remarks.push(Remark::Warning(format!(
             "{} landmarks leave {:.1e} of the kernel unexplained, more than the tolerance of \
              {tolerance:.0e}; raise --landmarks or --tolerance",
@@ -103,19 +106,31 @@ pub fn map_of_sample(
     Ok(map)
 }
 
-/// The ridge that was asked for, or the one that does best on held-out rows.
+/// The ridge that was asked for, or the one that does best on held-out rows: where that is asked
+/// for, and where nothing is said and an encoder without a ridge would fit the noise of its rows.
 pub fn ridge(
     options: &EncoderOptions,
     moments: &Moments,
     cap: Option<usize>,
     remarks: &mut Vec<Remark>,
 ) -> Outcome<f64> {
-    if let NumberOrAuto::Number(ridge) = options.ridge {
-        return Ok(ridge);
+    let asked = match options.ridge {
+        Some(NumberOrAuto::Number(ridge)) => return Ok(ridge),
+        Some(NumberOrAuto::Auto) => true,
+        None => false,
+    };
+    if !asked && (moments.options().folds < 2 || !wants_ridge(moments)) {
+        return Ok(0.0);
     }
-    let best = best_ridge(moments, cap)?;
+    let best = match best_ridge(moments, cap) {
+        Ok(best) => best,
+        Err(error) if !asked && error.is_about_few_rows() => return Ok(0.0),
+        Err(error) => return Err(error.into()),
+    };
     let end = if best.largest { ", the largest that was tried" } else { "" };
-    let found = format!("--ridge auto chose {:.3e} by held-out losses{end}", best.ridge);
-    remarks.push(Remark::Note(found));
+    remarks.push(Remark::Note(match best.ridge > 0.0 {
+        true => format!("ridge {:.3e}, chosen by held-out losses{end}", best.ridge),
+        false => "no ridge: held-out losses are best without".to_owned(),
+    }));
     Ok(best.ridge)
 }

@@ -28,12 +28,16 @@ pub struct EncoderOptions {
     /// Landmarks or random features at most
     #[arg(long, default_value_t = 1000, value_name = "M", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub landmarks: u32,
-    /// Stop taking landmarks when this share of the kernel's trace is left
-    #[arg(long, default_value_t = 1e-8, value_name = "T")]
-    pub tolerance: f64,
-    /// Ridge added to the covariance; auto chooses by held-out losses
-    #[arg(long, default_value = "0", value_name = "R|auto", value_parser = number_or_auto)]
-    pub ridge: NumberOrAuto,
+    /// Stop taking landmarks when this share of the kernel's trace is left [default: 1e-8], and
+    /// warn when the landmarks leave more
+    #[arg(long, value_name = "T")]
+    #[serde(default)]
+    pub tolerance: Option<f64>,
+    /// Ridge added to the covariance; auto chooses by held-out losses [default: auto for kernels and
+    /// for more features than a tenth of the rows, else 0]
+    #[arg(long, value_name = "R|auto", value_parser = number_or_auto)]
+    #[serde(default)]
+    pub ridge: Option<NumberOrAuto>,
     /// Dimensions of z at most [default: as many as help]
     #[arg(long, value_name = "R", value_parser = clap::value_parser!(u32).range(1..))]
     pub dim: Option<u32>,
@@ -56,12 +60,19 @@ impl Default for EncoderOptions {
             approx: Approximation::default(),
             sampling: Sampling::default(),
             landmarks: 1000,
-            tolerance: 1e-8,
-            ridge: NumberOrAuto::Number(0.0),
+            tolerance: None,
+            ridge: None,
             dim: None,
             folds: 5,
             seed: 0,
         }
+    }
+}
+
+impl EncoderOptions {
+    /// The options of the paper: an encoder has a ridge only where that is said.
+    pub fn plain() -> Self {
+        EncoderOptions { ridge: Some(NumberOrAuto::Number(0.0)), ..Default::default() }
     }
 }
 

@@ -142,7 +142,7 @@ impl Run {
             true => EncoderOptions::default(),
             false => EncoderOptions {
                 kernel: KernelName::Rbf,
-                ridge: NumberOrAuto::Auto,
+                ridge: Some(NumberOrAuto::Auto),
                 ..Default::default()
             },
         };

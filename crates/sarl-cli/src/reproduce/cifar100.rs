@@ -100,12 +100,12 @@ const PROBES: [&dyn Probe; 1] = [&Network::SMALL];
 
 fn options(kernel: bool) -> EncoderOptions {
     match kernel {
-        false => EncoderOptions { folds: 1, ..Default::default() },
+        false => EncoderOptions { folds: 1, ..EncoderOptions::plain() },
         true => EncoderOptions {
             kernel: KernelName::Polynomial,
             degree: 5,
             folds: 1,
-            ..Default::default()
+            ..EncoderOptions::plain()
         },
     }
 }

@@ -32,9 +32,12 @@ const PROTOCOL: &str = "4000 rows to learn from and 1000 to be tested on: the au
 
 /// The two encoders of the paper.
 pub fn kinds() -> [(&'static str, EncoderOptions); 2] {
-    let kernel =
-        EncoderOptions { kernel: KernelName::Rbf, ridge: NumberOrAuto::Auto, ..Default::default() };
-    [("Linear-SARL", EncoderOptions::default()), ("Kernel-SARL", kernel)]
+    let kernel = EncoderOptions {
+        kernel: KernelName::Rbf,
+        ridge: Some(NumberOrAuto::Auto),
+        ..Default::default()
+    };
+    [("Linear-SARL", EncoderOptions::plain()), ("Kernel-SARL", kernel)]
 }
 
 pub fn run(effort: &Effort<'_>) -> Outcome<Experiment> {

@@ -175,7 +175,7 @@ fn best(split: &Split, kernel: bool) -> Outcome<Model> {
         approx: if kernel { Approximation::Exact } else { Approximation::default() },
         gamma: NumberOrAuto::Number(width * auto),
         folds: 1,
-        ..Default::default()
+        ..EncoderOptions::plain()
     };
     let widths = if kernel { &WIDTHS[..] } else { &WIDTHS[..1] };
     let mut best = (f64::NEG_INFINITY, 1.0, 0.0);

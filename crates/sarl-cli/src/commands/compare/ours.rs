@@ -22,13 +22,14 @@ pub fn encoders(given: &EncoderOptions) -> Outcome<[(Method, EncoderOptions); 2]
     };
     let kernel = match given.kernel {
         KernelName::Linear => {
-            EncoderOptions { kernel: KernelName::Rbf, ridge: NumberOrAuto::Auto, ..given.clone() }
+            let ridge = Some(NumberOrAuto::Auto);
+            EncoderOptions { kernel: KernelName::Rbf, ridge, ..given.clone() }
         }
         _ => given.clone(),
     };
     for options in [&linear, &kernel] {
         check_options(options)?;
-        if options.ridge == NumberOrAuto::Auto && options.folds < 2 {
+        if options.ridge == Some(NumberOrAuto::Auto) && options.folds < 2 {
             return Err(Failure::usage("--folds is 1: --ridge auto needs held-out losses")
                 .hint("give --folds 2 or more, or both --kernel and a --ridge"));
         }

@@ -250,10 +250,10 @@ impl Models {
             return Ok((model.retune(goal)?, folds.clone()));
         }
         let options = match kernel {
-            false => EncoderOptions::default(),
+            false => EncoderOptions::plain(),
             true => EncoderOptions {
                 kernel: KernelName::Rbf,
-                ridge: NumberOrAuto::Auto,
+                ridge: Some(NumberOrAuto::Auto),
                 ..Default::default()
             },
         };
