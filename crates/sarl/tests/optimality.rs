@@ -189,7 +189,7 @@ fn predictors_reach_the_reported_losses() {
             let model = data.model(&reduced, None, Goal::Lambda(0.3)).unwrap();
             let encoder = model.encoder();
             let z = encoder.encode(data.x.as_ref()).unwrap();
-            let (y, s) = (data.targets(), data.sensitives());
+            let (y, s) = (data.own_targets(), data.own_sensitives());
             for (role, labels) in [(sarl::Role::Target, y), (sarl::Role::Sensitive, s)] {
                 let residual = &labels - encoder.predict(role, z.as_ref()).unwrap();
                 let found = residual.squared_norm_l2() / labels.nrows() as f64;

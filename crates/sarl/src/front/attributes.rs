@@ -107,6 +107,7 @@ impl Front<'_> {
             let named = half.attributes.iter().zip(shares);
             let one = |(a, (share, loss)): (&crate::spectral::attribute::Attribute, (f64, f64))| {
                 let limit = goal.limit_of(role, &a.name);
+                let share = self.rounded(share, limit, role);
                 Attribute { name: a.name.clone(), loss, share, limit }
             };
             named.map(one).collect()
@@ -117,6 +118,18 @@ impl Front<'_> {
             target: labels(&problem.target, Role::Target, &y, kept),
             sensitive: labels(&problem.sensitive, Role::Sensitive, &s, leaked),
         }
+    }
+
+    /// A share that misses its limit by no more than the rounding of its own computation is the
+    /// limit: steps of the front are met there.
+    fn rounded(&self, share: f64, limit: Option<f64>, role: Role) -> f64 {
+        let Some(limit) = limit else { return share };
+        let missed = match role {
+            Role::Target => limit - share,
+            Role::Sensitive => share - limit,
+        };
+        let rounding = self.reduced.rounding() * limit;
+        if missed > 0.0 && missed <= rounding { limit } else { share }
     }
 
     /// What encoders can do about each label, in its own units.

@@ -23,6 +23,8 @@ use crate::spectral::linalg::{beside, congruence, eigh};
 use crate::spectral::problem::Problem;
 use crate::{Result, tolerance};
 
+/// A constraint with no more slack than this share of itself is met exactly.
+const TIGHT: f64 = 3e-12;
 /// Points of the path with a ridge that are looked at.
 const RIDGE_STEPS: usize = 201;
 /// λ short of the limits, for ranks that the limits do not have.
@@ -62,7 +64,25 @@ impl<'a> Search<'a> {
     }
 
     /// The best encoder, or, if none meets the constraint, the most that can be explained.
+    ///
+    /// Aiming inside must not miss what meets the constraint up to rounding: where the front has
+    /// steps, the next one may be far.
     pub(super) fn solve(&self) -> Result<std::result::Result<Found, Explained>> {
+        let inside = self.search()?;
+        if let Ok(found) = &inside
+            && self.asked.slack(self.measure(&found.subspace)) <= TIGHT * self.asked.size()
+        {
+            return Ok(inside);
+        }
+        let at = Search { limit: self.asked.rounded(), ..*self };
+        let Ok(at) = at.search()? else { return Ok(inside) };
+        let slack = self.asked.slack(self.measure(&at.subspace));
+        let meets = slack >= -self.rounding() * self.asked.size();
+        let better = inside.as_ref().is_ok_and(|found| at.value > found.value);
+        Ok(if meets && (better || inside.is_err()) { Ok(at) } else { inside })
+    }
+
+    fn search(&self) -> Result<std::result::Result<Found, Explained>> {
         match self.reduced.ridge > 0.0 {
             true => self.along_ridge(),
             false => self.along_problem(),
@@ -85,10 +105,7 @@ impl<'a> Search<'a> {
             // At leakage 0 the slack of a perfect encoder is its rounding.
             let none = -END * self.limit.scale(self.problem);
             let e = self.measure(&found.subspace);
-            // The most that can be kept is in the range that is told.
-            let end = lambda == 0.0 && matches!(self.asked, Limit::Keep(_));
-            let rounding = self.rounding() * self.limit.scale(self.problem);
-            let fits = self.slack(&found) >= none || (end && self.asked.slack(e) >= -rounding);
+            let fits = self.slack(&found) >= none;
             if e.y > most.y {
                 most = e;
             }
@@ -169,16 +186,13 @@ impl<'a> Search<'a> {
 
     /// Whether what was asked is met by more than the rounding of a share.
     fn meets(&self, found: &Found) -> bool {
-        let asked = match self.asked {
-            Limit::Leak(most) => most,
-            Limit::Keep(least) => least,
-        };
-        self.asked.slack(self.measure(&found.subspace)) >= 4.0 * f64::EPSILON * asked
+        let slack = self.asked.slack(self.measure(&found.subspace));
+        slack >= 4.0 * f64::EPSILON * self.asked.size()
     }
 
-    /// The rounding of what is explained, as a share of the variance.
+    /// The rounding of what is explained, as a share of it.
     fn rounding(&self) -> f64 {
-        4.0 * f64::EPSILON * (self.problem.size() + 4) as f64
+        self.reduced.rounding()
     }
 
     fn slack(&self, found: &Found) -> f64 {

@@ -47,6 +47,21 @@ impl Limit {
         }
     }
 
+    /// The constraint up to rounding: what meets it to 1e-13 of itself meets it.
+    pub(super) fn rounded(self) -> Self {
+        match self {
+            Limit::Leak(most) => Limit::Leak(most * (1.0 + ENOUGH)),
+            Limit::Keep(least) => Limit::Keep(least * (1.0 - ENOUGH)),
+        }
+    }
+
+    /// What is allowed, or required.
+    pub(super) fn size(self) -> f64 {
+        match self {
+            Limit::Leak(size) | Limit::Keep(size) => size,
+        }
+    }
+
     /// What is maximised.
     pub(super) fn value(self, e: Explained) -> f64 {
         match self {

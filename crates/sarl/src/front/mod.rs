@@ -158,7 +158,10 @@ impl<'a> Front<'a> {
                 }
             }
         };
-        let point = self.point_of(lambda, &subspace);
+        let mut point = self.point_of(lambda, &subspace);
+        let found = self.attributes(&goal, &subspace);
+        point.utility = found.target.iter().map(|a| a.share).fold(f64::INFINITY, f64::min);
+        point.leakage = found.sensitive.iter().map(|a| a.share).fold(0.0, f64::max);
         let certificate = self.certify(&goal, &point, multipliers)?;
         Ok(Solution { goal, point, certificate, method, subspace })
     }

@@ -183,6 +183,12 @@ impl Reduced {
         explained
     }
 
+    /// The rounding of what is explained, as a share of it: sums of squares of inner products of t
+    /// terms.
+    pub(crate) fn rounding(&self) -> f64 {
+        4.0 * f64::EPSILON * (self.size() + 4) as f64
+    }
+
     /// The share of each sensitive label's variance that an adversary explains from `z = Gᵀ u`.
     pub(crate) fn leakages(&self, g: MatRef<'_, f64>) -> Vec<f64> {
         let attributes = &self.problem.sensitive.attributes;
@@ -196,7 +202,7 @@ impl Reduced {
     /// they give nothing.
     pub(crate) fn utilities(&self, g: MatRef<'_, f64>) -> Vec<f64> {
         let attainable = self.exact().target.attainable_each();
-        let rounding = 4.0 * f64::EPSILON * (self.size() + 4) as f64;
+        let rounding = self.rounding();
         let share = |(explained, whole): (f64, f64)| match explained / whole {
             _ if whole <= 0.0 => 1.0,
             // All is kept, up to the rounding of two sums of squares.

@@ -101,6 +101,17 @@ impl Data {
         side_by_side(&self.s)
     }
 
+    /// All target columns in their own units.
+    pub fn own_targets(&self) -> Mat<f64> {
+        let columns = |labels: &[Values]| joined(labels.iter().map(Values::columns).collect());
+        if self.y.is_empty() { self.x.clone() } else { columns(&self.y) }
+    }
+
+    /// All sensitive columns in their own units.
+    pub fn own_sensitives(&self) -> Mat<f64> {
+        joined(self.s.iter().map(Values::columns).collect())
+    }
+
     /// The losses of the best linear regressors of both labels on z, row by row.
     pub fn regression(&self, z: MatRef<'_, f64>) -> (f64, f64) {
         (regression_loss(z, &self.targets()), regression_loss(z, &self.sensitives()))
@@ -120,6 +131,10 @@ fn side_by_side(labels: &[Values]) -> Mat<f64> {
         [one] => vec![one.columns()],
         several => several.iter().map(|label| unit(label.columns())).collect(),
     };
+    joined(parts)
+}
+
+fn joined(parts: Vec<Mat<f64>>) -> Mat<f64> {
     let rows = parts[0].nrows();
     let mut all = Mat::zeros(rows, parts.iter().map(Mat::ncols).sum());
     let mut at = 0;
