@@ -5,6 +5,7 @@ mod args;
 mod attributes;
 mod commands;
 mod data;
+mod demand;
 mod encoding;
 mod failure;
 mod findings;
@@ -54,6 +55,7 @@ fn run(cli: &Cli) -> Outcome {
     let global = &cli.global;
     match &cli.command {
         Command::Demo(options) => commands::demo::run(options, global),
+        Command::Inspect(options) => commands::inspect::run(options, global),
         Command::Bounds(options) => commands::bounds::run(options, global),
         Command::Front(options) => commands::front::run(options, global),
         Command::Fit(options) => commands::fit::run(options, global),

@@ -10,10 +10,11 @@ use arrow_array::{
     Array, ArrayRef, BooleanArray, Float32Array, Float64Array, Int32Array, Int64Array, StringArray,
 };
 use arrow_cast::{CastOptions, cast_with_options};
-use arrow_schema::DataType;
+use arrow_schema::{DataType, TimeUnit};
 
 use crate::column::ColumnKind;
 use crate::error::DataError;
+use crate::text::days_of_timestamp;
 
 /// Numbers beyond this are refused: their squares would swamp every sum.
 pub(crate) const LARGEST: f64 = 1e100;
@@ -47,7 +48,8 @@ impl Values {
             }
         }
         match ColumnKind::of(array.data_type()) {
-            ColumnKind::Text | ColumnKind::Other => None,
+            ColumnKind::Text | ColumnKind::Written | ColumnKind::Other => None,
+            ColumnKind::Date => Some(Self::F64(days(array)?)),
             _ => {
                 let cast = convert(array, &DataType::Float64)?;
                 let numbers = cast.as_primitive::<Float64Type>();
@@ -90,6 +92,32 @@ impl Values {
             Self::I32(a) => into.extend(a.values().iter().map(|v| f64::from(*v))),
         }
     }
+}
+
+/// Dates and times as days.
+fn days(array: &ArrayRef) -> Option<Float64Array> {
+    use DataType::{Date32, Date64, Duration, Time32, Time64, Timestamp};
+    let per_second = match array.data_type() {
+        Date32 => None,
+        Date64 => Some(1000),
+        Timestamp(unit, _) | Time32(unit) | Time64(unit) | Duration(unit) => Some(match unit {
+            TimeUnit::Second => 1,
+            TimeUnit::Millisecond => 1000,
+            TimeUnit::Microsecond => 1_000_000,
+            TimeUnit::Nanosecond => 1_000_000_000,
+        }),
+        _ => return None,
+    };
+    let whole = match array.data_type() {
+        Date32 | Time32(_) => convert(&convert(array, &DataType::Int32)?, &DataType::Int64)?,
+        _ => convert(array, &DataType::Int64)?,
+    };
+    let day = |units: i64| match per_second {
+        None => units as f64,
+        Some(per_second) => days_of_timestamp(units, per_second),
+    };
+    let units = whole.as_primitive::<Int64Type>();
+    Some(Float64Array::from_iter_values(units.iter().map(|u| u.map_or(f64::NAN, day))))
 }
 
 fn convert(array: &ArrayRef, to: &DataType) -> Option<ArrayRef> {
@@ -136,6 +164,14 @@ impl Key<'_> {
             Key::Text(text) => text.into_owned(),
         }
     }
+
+    /// The same, for a message.
+    pub(crate) fn to_text(&self) -> String {
+        match self {
+            Key::Int(value) => value.to_string(),
+            Key::Text(text) => text.to_string(),
+        }
+    }
 }
 
 /// The keys of a column of categories.
@@ -150,7 +186,7 @@ impl Keys {
     /// The keys of an array, or none if it cannot hold categories.
     pub(crate) fn of(array: &ArrayRef) -> Option<Self> {
         Some(match ColumnKind::of(array.data_type()) {
-            ColumnKind::Text | ColumnKind::Empty => {
+            ColumnKind::Text | ColumnKind::Written | ColumnKind::Empty | ColumnKind::Date => {
                 Self::Text(convert(array, &DataType::Utf8)?.as_string().clone())
             }
             ColumnKind::Integer => {

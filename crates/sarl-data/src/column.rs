@@ -7,6 +7,7 @@ use arrow_schema::DataType;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{DataError, Result};
+use crate::format::trimmed;
 
 /// What a column holds, as far as this crate distinguishes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -20,9 +21,13 @@ pub enum ColumnKind {
     Integer,
     /// Real numbers.
     Float,
+    /// Dates and times, which count days.
+    Date,
+    /// Numbers or dates that are written as text, as far as was looked.
+    Written,
     /// Nothing but missing values, as far as was looked.
     Empty,
-    /// Anything else (dates, lists, bytes): can be kept, not learned from.
+    /// Anything else (lists, bytes): can be kept, not learned from.
     Other,
 }
 
@@ -41,6 +46,7 @@ impl ColumnKind {
                 Self::Text => Self::Text,
                 _ => Self::Other,
             },
+            Date32 | Date64 | Timestamp(..) | Time32(_) | Time64(_) | Duration(_) => Self::Date,
             Null => Self::Empty,
             _ => Self::Other,
         }
@@ -53,7 +59,8 @@ impl ColumnKind {
             (a, b) if a == b => Some(a),
             (Empty, a) | (a, Empty) => Some(a),
             (Integer, Float) | (Float, Integer) => Some(Float),
-            (Bool, Text) | (Text, Bool) => Some(Text),
+            (Bool | Written, Text) | (Text, Bool | Written) => Some(Text),
+            (Written, Integer | Float | Date) | (Integer | Float | Date, Written) => Some(Written),
             _ => None,
         }
     }
@@ -65,6 +72,8 @@ impl ColumnKind {
             Self::Bool => "booleans",
             Self::Integer => "integers",
             Self::Float => "numbers",
+            Self::Date => "dates",
+            Self::Written => "numbers or dates as text",
             Self::Empty => "nothing",
             Self::Other => "another type",
         }
@@ -147,10 +156,11 @@ impl FromStr for ColumnRef {
             Some((name, "number")) => (name, Some(Treat::Number)),
             _ => (text, None),
         };
-        if name.trim().is_empty() {
-            return Err(DataError::BadColumnRef { text: text.to_owned() });
+        let name = trimmed(name);
+        match name.is_empty() {
+            true => Err(DataError::BadColumnRef { text: text.to_owned() }),
+            false => Ok(Self { name: name.to_owned(), treat }),
         }
-        Ok(Self { name: name.trim().to_owned(), treat })
     }
 }
 

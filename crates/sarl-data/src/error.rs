@@ -21,6 +21,29 @@ pub enum ExitClass {
     Machine,
 }
 
+/// A feature that nothing can be learned from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unusable {
+    /// The name of the column.
+    pub column: String,
+    /// Why.
+    pub why: WhyUnusable,
+}
+
+/// Why nothing can be learned from a feature.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WhyUnusable {
+    /// All of its values are missing.
+    Empty,
+    /// It holds words with so many different values: an identifier, or free text.
+    Values {
+        /// How many.
+        values: u64,
+        /// Whether there are more than that.
+        more_than: bool,
+    },
+}
+
 /// What can go wrong while reading, converting and writing tables.
 #[non_exhaustive]
 #[derive(Debug, thiserror::Error)]
@@ -30,7 +53,7 @@ pub enum DataError {
     #[error("no data file given")]
     NoFiles,
     /// The extension is none that can be read.
-    #[error("{}: unknown data format; expected .csv, .csv.gz, .parquet, .arrow, .npz, .npy or .safetensors", .path.display())]
+    #[error("{}: unknown data format; expected .csv, .tsv, .txt (.gz too), .parquet, .arrow, .npz, .npy or .safetensors", .path.display())]
     UnknownFormat { path: PathBuf },
     /// The extension is none that can be written.
     #[error("{}: unknown output format; expected .csv, .parquet, .arrow or .npy", .path.display())]
@@ -90,9 +113,6 @@ pub enum DataError {
     /// No row has a positive weight.
     #[error("weight column `{column}`: found only zeros, expected a positive weight")]
     NoWeight { column: String },
-    /// Two columns of one file have the same name.
-    #[error("{}: two columns are named `{column}`", .path.display())]
-    DuplicateColumn { path: PathBuf, column: String },
     /// The files of one data set do not have the same columns.
     #[error("{}: column `{column}` is not there, but it is in {}", .path.display(), .other.display())]
     ColumnsDiffer { path: PathBuf, column: String, other: PathBuf },
@@ -126,9 +146,15 @@ pub enum DataError {
     /// A label that is the same number everywhere.
     #[error("label `{column}`: found the one number {value}, expected at least two")]
     ConstantLabel { column: String, value: f64 },
-    /// A column has so many different values that it is probably an identifier.
-    #[error("column `{column}`: more than {limit} different values; is it an identifier?")]
-    TooManyCategories { column: String, limit: usize, label: bool },
+    /// Features that nothing can be learned from; whether others have missing values.
+    #[error("{}", unusable_columns(.columns, *.rows))]
+    UnusableColumns { columns: Vec<Unusable>, rows: u64, gaps: bool },
+    /// A label has so many different values that it is probably an identifier.
+    #[error("label `{column}`: {} different values are too many for classes", how_many(*.values, *.more_than))]
+    TooManyClasses { column: String, values: u64, more_than: bool },
+    /// Dates in which month and day cannot be told apart.
+    #[error("column `{column}`: dates such as 03/04/2013 could have the month or the day first")]
+    EitherDate { column: String },
     /// A value that was not there when the categories were learned.
     #[error("{}: column `{column}`, row {row}: new category `{found}`, expected one of the {known} learned", .path.display())]
     UnseenCategory { path: PathBuf, column: String, row: u64, found: String, known: usize },
@@ -201,10 +227,10 @@ impl DataError {
             NoFeatures => "name features with --features, or drop fewer columns".to_owned(),
             CannotKeep { .. } => "write .csv, .parquet or .arrow to keep columns".to_owned(),
             NoDataInFolder { .. } => {
-                "give a .csv, .csv.gz, .parquet, .arrow, .npz, .npy or .safetensors file".to_owned()
+                "give a .csv, .tsv, .txt (.gz too), .parquet, .arrow, .npz, .npy or .safetensors file".to_owned()
             }
             Ragged { .. } => "check the quoting and the delimiters of that line".to_owned(),
-            BadCell { column, expected, .. } if expected.starts_with("a number") => {
+            BadCell { column, expected, .. } if expected.starts_with("a ") => {
                 format!("correct the cell, or treat the column as categories with `{column}:class`")
             }
             TooLarge { .. } => {
@@ -217,14 +243,15 @@ impl DataError {
                 "use --missing drop to leave such rows out, or --missing mean to fill them in"
                     .to_owned()
             }
-            AllMissing { column, .. } => format!("leave it out with --drop {column}"),
+            AllMissing { .. } => "choose another column".to_owned(),
             AllRowsDropped { .. } => {
                 "use --missing mean, or --drop the columns with gaps".to_owned()
             }
-            TooManyCategories { column, label: false, .. } => {
-                format!("leave it out with --drop {column}")
+            UnusableColumns { columns, gaps, .. } => unusable_hint(columns, *gaps),
+            TooManyClasses { column, .. } => {
+                format!("choose another label; if they are classes, say `{column}:class`")
             }
-            TooManyCategories { column, .. } => format!("if it is a number, say `{column}:number`"),
+            EitherDate { .. } => "write them as 2013-04-03".to_owned(),
             UnseenCategory { .. } => {
                 "use --unseen ignore to encode new categories as all zeros".to_owned()
             }
@@ -314,4 +341,42 @@ fn some_of(names: &[String]) -> String {
         text.push_str(&format!(", … ({} in all)", names.len()));
     }
     text
+}
+
+fn how_many(values: u64, more_than: bool) -> String {
+    if more_than { format!("more than {values}") } else { values.to_string() }
+}
+
+fn unusable_columns(columns: &[Unusable], rows: u64) -> String {
+    let each = |c: &Unusable| match c.why {
+        WhyUnusable::Empty => format!("`{}` (empty)", c.column),
+        WhyUnusable::Values { values, more_than } => {
+            format!("`{}` ({} different texts)", c.column, how_many(values, more_than))
+        }
+    };
+    let named = columns.iter().map(each).collect::<Vec<_>>().join(", ");
+    let columns = if columns.len() == 1 { "column" } else { "columns" };
+    format!("nothing can be learned from {columns} {named} in {rows} rows")
+}
+
+fn unusable_hint(columns: &[Unusable], gaps: bool) -> String {
+    let names = columns.iter().map(|c| c.column.as_str()).collect::<Vec<_>>().join(",");
+    let it = if columns.len() == 1 { "it" } else { "them" };
+    let mut hint = format!("leave {it} out: --drop {}", quoted(&names));
+    if columns.iter().any(|c| c.why != WhyUnusable::Empty) {
+        hint.push_str("; or keep the most frequent values: --max-categories 50");
+    }
+    if gaps {
+        hint.push_str("; other columns have missing values: add --missing drop or --missing mean");
+    }
+    hint
+}
+
+/// A word as a shell wants it.
+pub fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "_-.,:/=+@".contains(c);
+    match word.chars().all(plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', "'\\''")),
+    }
 }

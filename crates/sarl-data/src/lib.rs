@@ -14,17 +14,26 @@
 //!
 //! | extension | what it is |
 //! |---|---|
-//! | `.csv`, `.csv.gz` | text with a header; comma, semicolon or tab |
+//! | `.csv`, `.tsv`, `.tab`, `.psv`, `.txt`, and these with `.gz` | text with a header; comma, semicolon, tab or bar |
 //! | `.parquet` | Parquet; only the columns used are decoded |
 //! | `.arrow`, `.feather`, `.ipc` | Arrow IPC, file or stream |
 //! | `.npz` | arrays `X` (rows by features) and, if there, `y` and `s` |
 //! | `.npy` | `X` alone |
 //! | `.safetensors` | tensors `X`, `y`, `s` |
 //!
-//! A column is a class when it holds text, booleans or integers, and a number when it
-//! holds reals; as a feature an integer is a number unless it is asked for as
-//! `COL:class`. Text and boolean features are one-hot and not scaled. Missing are NaN,
-//! nulls and, in CSV, empty cells and `?`, `NA`, `nan`, `null`.
+//! What a column is taken for depends on all of its cells:
+//!
+//! | cells | as a feature | as a label |
+//! |---|---|---|
+//! | reals, whole numbers | a number | a number; up to 20 different whole numbers are classes |
+//! | numbers as text: `1,234.50`, `$5`, `12 %`, `(3.5)` | a number | the same |
+//! | dates and times | days since 1970 | days since 1970 |
+//! | words, booleans | categories (one-hot, not scaled) | classes |
+//!
+//! `COL:class` and `COL:number` overrule that. Words with very many different values are
+//! identifiers or free text: they are refused, or pooled. Missing are NaN, nulls and, in
+//! text files, empty cells and the usual spellings (`NA`, `N/A`, `null`, `?`, …); where all
+//! other cells are numbers or dates, also `-`, `.`, `None` and their like.
 //!
 //! ```
 //! use std::ops::ControlFlow;
@@ -61,29 +70,33 @@ mod datasets;
 mod error;
 mod format;
 mod guard;
+mod inspect;
 mod nearest;
 mod request;
 mod rows;
 mod schema;
 mod source;
+mod text;
 mod write;
 
 /// The Arrow types that appear in this crate's interface.
 pub use arrow_array;
 
 pub use atomic::{AtomicFile, write_file};
-pub use blocks::{BlockOptions, Blocks, CodeColumn, DataBlock, LabelColumn, Labels, Unseen};
+pub use blocks::{BlockOptions, Blocks, CodeColumn, DataBlock, Gaps, LabelColumn, Labels, Unseen};
 pub use column::{Column, ColumnKind, ColumnRef, MatrixArray, Treat};
 pub use datasets::{
     Dataset, DatasetFile, DatasetTable, DownloadOptions, Fetched, Places, RawForm, Remote,
     Transfer, data_folders, dataset, datasets, download, fetch_folder, tidy,
 };
-pub use error::{DataError, ExitClass, Result};
+pub use error::{DataError, ExitClass, Result, Unusable, WhyUnusable, quoted};
 pub use format::RowsHint;
 pub use guard::READER_THREAD;
+pub use inspect::{ColumnReport, ColumnRole, Holds, Inspection, Refused};
 pub use request::{Missing, Request, Scale, Targets};
 pub use schema::{
     Feature, FeatureValues, Label, LabelValues, Progress, SCHEMA_VERSION, Schema, UNSEEN,
 };
 pub use source::Source;
+pub use text::{DateOrder, Decimal, Written};
 pub use write::Writer;

@@ -6,9 +6,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::column::{Column, ColumnKind, ColumnRef, MatrixArray, Treat};
 use crate::error::{DataError, Result};
-use crate::format::{Pick, ReadAs};
+use crate::format::{Pick, ReadAs, trimmed};
 use crate::nearest::nearest;
 use crate::source::{Source, kind_or_text};
+use crate::text::{DateOrder, Written};
 
 /// What the representation is to keep.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -79,6 +80,11 @@ pub struct Request {
     pub scale: Scale,
     /// What happens to missing values.
     pub missing: Missing,
+    /// More cells that stand for a missing value, in every column.
+    pub missing_values: Vec<String>,
+    /// The most categories of a feature: the most frequent values, and all others as one.
+    /// Without it a feature with very many is refused.
+    pub max_categories: Option<usize>,
 }
 
 impl Default for Request {
@@ -92,16 +98,29 @@ impl Default for Request {
             weight: None,
             scale: Scale::default(),
             missing: Missing::default(),
+            missing_values: Vec::new(),
+            max_categories: None,
         }
     }
+}
+
+/// How a column is treated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum How {
+    Class,
+    Number,
+    /// Its cells decide.
+    Open,
 }
 
 /// A column with its role decided.
 #[derive(Clone, Debug)]
 pub(crate) struct Selected {
     pub(crate) name: String,
-    pub(crate) treat: Treat,
+    pub(crate) how: How,
     pub(crate) kind: ColumnKind,
+    /// How its numbers are written.
+    pub(crate) written: Written,
     /// Whether the request said `:class` or `:number`.
     pub(crate) explicit: bool,
 }
@@ -140,13 +159,22 @@ impl Selection {
         Ok(Self { features, ..selection })
     }
 
+    /// All columns that are looked into.
+    pub(crate) fn columns_mut(&mut self) -> impl Iterator<Item = &mut Selected> {
+        self.features.iter_mut().chain(&mut self.targets).chain(&mut self.sensitives)
+    }
+
+    pub(crate) fn labels_mut(&mut self) -> impl Iterator<Item = &mut Selected> {
+        self.targets.iter_mut().chain(&mut self.sensitives)
+    }
+
     fn check_roles(&self, request: &Request) -> Result<()> {
         let role = |name: &str| {
             [
                 (self.targets.iter().filter(|c| c.name == name).count(), "a target"),
                 (self.sensitives.iter().filter(|c| c.name == name).count(), "a sensitive column"),
                 (usize::from(self.weight.as_deref() == Some(name)), "the weight"),
-                (request.drop.iter().filter(|d| *d == name).count().min(1), "dropped"),
+                (usize::from(is_among(&request.drop, name)), "dropped"),
             ]
         };
         let labels = self.targets.iter().chain(&self.sensitives).map(|c| c.name.as_str());
@@ -166,11 +194,11 @@ impl Selection {
             Some(refs) => expand(source, refs)?,
             None => self.other_columns(source),
         };
-        refs.retain(|r| !request.drop.contains(&r.name));
+        refs.retain(|r| !is_among(&request.drop, &r.name));
         let mut features: Vec<Selected> = Vec::new();
         let mut seen = HashSet::new();
         for mut r in refs {
-            if request.categorical.contains(&r.name) {
+            if is_among(&request.categorical, &r.name) {
                 r.treat = Some(Treat::Class);
             }
             if !seen.insert(r.name.clone()) {
@@ -204,6 +232,11 @@ impl Selection {
     }
 }
 
+/// Whether a column is among names as people write them.
+pub(crate) fn is_among(names: &[String], column: &str) -> bool {
+    names.iter().any(|name| trimmed(name) == column)
+}
+
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Role {
     Feature,
@@ -215,7 +248,7 @@ fn labels(source: &Source, refs: &[ColumnRef]) -> Result<Vec<Selected>> {
 }
 
 /// `y` stands for `y0`, `y1`, … where the file's `y` has several columns.
-fn expand(source: &Source, refs: &[ColumnRef]) -> Result<Vec<ColumnRef>> {
+pub(crate) fn expand(source: &Source, refs: &[ColumnRef]) -> Result<Vec<ColumnRef>> {
     let mut all = Vec::new();
     for r in refs {
         let array = [MatrixArray::X, MatrixArray::Y, MatrixArray::S]
@@ -231,7 +264,7 @@ fn expand(source: &Source, refs: &[ColumnRef]) -> Result<Vec<ColumnRef>> {
     Ok(all)
 }
 
-fn find<'a>(source: &'a Source, name: &str) -> Result<&'a Column> {
+pub(crate) fn find<'a>(source: &'a Source, name: &str) -> Result<&'a Column> {
     source.column(name).ok_or_else(|| unknown_column(source, name))
 }
 
@@ -246,26 +279,38 @@ pub(crate) fn unknown_column(source: &Source, name: &str) -> DataError {
 
 fn select(source: &Source, r: &ColumnRef, role: Role) -> Result<Selected> {
     let column = find(source, &r.name)?;
-    let decided = match (column.kind, role) {
-        (ColumnKind::Other, _) => {
-            return Err(DataError::WrongType {
-                path: source.path(0).to_owned(),
-                column: column.name.clone(),
-                found: column.type_name.clone(),
-                expected: "text, booleans or numbers".to_owned(),
-            });
-        }
-        (ColumnKind::Text | ColumnKind::Bool, _)
-        | (ColumnKind::Integer | ColumnKind::Empty, Role::Label) => Treat::Class,
-        (ColumnKind::Integer | ColumnKind::Empty | ColumnKind::Float, _) => Treat::Number,
+    if column.kind == ColumnKind::Other {
+        return Err(DataError::WrongType {
+            path: source.path(0).to_owned(),
+            column: column.name.clone(),
+            found: column.type_name.clone(),
+            expected: "text, booleans, dates or numbers".to_owned(),
+        });
+    }
+    let text = matches!(column.kind, ColumnKind::Text | ColumnKind::Written | ColumnKind::Empty);
+    let how = match (r.treat, column.kind, role) {
+        (Some(Treat::Class), ..) | (None, ColumnKind::Bool, _) => How::Class,
+        (_, _, _) if text => How::Open,
+        (None, ColumnKind::Integer, Role::Label) => How::Open,
+        _ => How::Number,
     };
-    let kind = kind_or_text(column.kind);
     Ok(Selected {
         name: column.name.clone(),
-        treat: r.treat.unwrap_or(decided),
-        kind,
+        how,
+        kind: kind_or_text(column.kind),
+        written: written(column),
         explicit: r.treat.is_some(),
     })
+}
+
+/// How a text file would write what a typed column holds.
+fn written(column: &Column) -> Written {
+    let is = |types: &[&str]| types.iter().any(|name| column.type_name.starts_with(name));
+    match column.kind {
+        ColumnKind::Date if is(&["Date", "Timestamp"]) => Written::Date { order: DateOrder::Ymd },
+        ColumnKind::Date if is(&["Time32", "Time64"]) => Written::Time,
+        _ => Written::Plain,
+    }
 }
 
 /// The columns to read, each once for each way of reading it.

@@ -7,12 +7,8 @@ use arrow_select::filter::filter_record_batch;
 use crate::cells::{At, LARGEST, Values, missing};
 use crate::error::{DataError, Result};
 
-/// Leaves out the rows in which one of the `needed` columns is missing. Returns the
-/// rest and, where any was left out, the places of the rest.
-pub(crate) fn leave_out(
-    batch: RecordBatch,
-    needed: &[usize],
-) -> Result<(RecordBatch, Option<Vec<usize>>), ArrowError> {
+/// The rows in which one of the `needed` columns is missing, if there are such rows.
+pub(crate) fn gaps(batch: &RecordBatch, needed: &[usize]) -> Option<Vec<bool>> {
     let mut gaps: Option<Vec<bool>> = None;
     for column in needed {
         let Some(flags) = missing(batch.column(*column)) else { continue };
@@ -21,7 +17,16 @@ pub(crate) fn leave_out(
             Some(gaps) => gaps.iter_mut().zip(flags).for_each(|(gap, flag)| *gap |= flag),
         }
     }
-    let Some(gaps) = gaps else { return Ok((batch, None)) };
+    gaps
+}
+
+/// Leaves out the rows in which one of the `needed` columns is missing. Returns the
+/// rest and, where any was left out, the places of the rest.
+pub(crate) fn leave_out(
+    batch: RecordBatch,
+    needed: &[usize],
+) -> Result<(RecordBatch, Option<Vec<usize>>), ArrowError> {
+    let Some(gaps) = gaps(&batch, needed) else { return Ok((batch, None)) };
     let kept = gaps.iter().enumerate().filter(|(_, gap)| !**gap).map(|(row, _)| row).collect();
     let keep: BooleanArray = gaps.iter().map(|gap| Some(!gap)).collect();
     Ok((filter_record_batch(&batch, &keep)?, Some(kept)))

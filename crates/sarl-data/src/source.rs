@@ -7,9 +7,10 @@ use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 
+use crate::cells::At;
 use crate::column::{Column, ColumnKind, MatrixArray};
 use crate::error::{DataError, Result};
-use crate::format::{Batches, DataFile, Format, Pick, RowsHint};
+use crate::format::{Batches, DataFile, Format, Pick, Reading, RowsHint, interpret, trimmed};
 use crate::guard::on_reader_thread;
 
 /// Files that are one data set, looked at but not yet read.
@@ -70,9 +71,19 @@ impl Source {
         self.columns.iter().filter(|c| c.array == Some(array)).map(|c| c.name.clone()).collect()
     }
 
+    /// The columns whose name another one had before, by the names that they have here.
+    pub fn renamed(&self) -> &[String] {
+        self.files.first().map_or(&[], |f| &f.renamed)
+    }
+
+    /// Whether the first file is text, where empty cells and the usual spellings are missing.
+    pub(crate) fn is_text(&self) -> bool {
+        self.files.first().is_some_and(DataFile::is_text)
+    }
+
     /// The column of a name.
     pub(crate) fn column(&self, name: &str) -> Option<&Column> {
-        self.index.get(name).and_then(|i| self.columns.get(*i))
+        self.index.get(trimmed(name)).and_then(|i| self.columns.get(*i))
     }
 
     /// The file of a piece, for messages.
@@ -81,12 +92,12 @@ impl Source {
     }
 
     /// The rows of all files one after another, in pieces of at most about `rows` rows.
-    pub(crate) fn pieces(&self, picks: Vec<Pick>, rows: usize) -> Pieces {
+    /// Cells that hold one of the `tokens` are missing.
+    pub(crate) fn pieces(&self, picks: Vec<Pick>, tokens: &[String], rows: usize) -> Pieces {
+        let (tokens, rows, threads) = (tokens.into(), rows.max(1), self.threads);
         Pieces {
             files: self.files.clone(),
-            picks,
-            rows: rows.max(1),
-            threads: self.threads,
+            reading: Reading { picks, tokens, rows, threads },
             next_file: 0,
             current: None,
             row: 0,
@@ -116,7 +127,7 @@ fn folder(path: &Path) -> Result<Vec<PathBuf>> {
     for entry in entries {
         let file = entry.map_err(|e| DataError::read(path, e))?.path();
         let hidden = file.file_name().is_some_and(|n| n.to_string_lossy().starts_with('.'));
-        if !hidden && file.is_file() && Format::of(&file).is_some() {
+        if !hidden && file.is_file() && Format::in_folder(&file).is_some() {
             files.push(file);
         }
     }
@@ -172,9 +183,7 @@ pub(crate) struct Piece {
 /// The pieces of all files in order.
 pub(crate) struct Pieces {
     files: Arc<[DataFile]>,
-    picks: Vec<Pick>,
-    rows: usize,
-    threads: usize,
+    reading: Reading,
     next_file: usize,
     current: Option<Batches>,
     row: u64,
@@ -184,13 +193,16 @@ impl Pieces {
     fn piece(&mut self) -> Result<Option<Piece>> {
         loop {
             if let Some(batch) = self.current.as_mut().and_then(Iterator::next) {
-                let batch = batch?;
-                let first_row = self.row;
+                let (mut batch, first_row, file) = (batch?, self.row, self.next_file - 1);
                 self.row += batch.num_rows() as u64;
-                return Ok(Some(Piece { file: self.next_file - 1, first_row, batch }));
+                if let Some(typed) = self.files.get(file).filter(|f| !f.is_text()) {
+                    let at = At { path: &typed.path, first_row, kept: None };
+                    batch = interpret(batch, &self.reading, at)?;
+                }
+                return Ok(Some(Piece { file, first_row, batch }));
             }
             let Some(file) = self.files.get(self.next_file) else { return Ok(None) };
-            self.current = Some(file.read(&self.picks, self.rows, self.threads)?);
+            self.current = Some(file.read(&self.reading)?);
             self.next_file += 1;
             self.row = 0;
         }
@@ -208,7 +220,7 @@ impl Iterator for Pieces {
 /// Columns without any known kind are read as text.
 pub(crate) fn kind_or_text(kind: ColumnKind) -> ColumnKind {
     match kind {
-        ColumnKind::Empty | ColumnKind::Other => ColumnKind::Text,
+        ColumnKind::Empty | ColumnKind::Other | ColumnKind::Written => ColumnKind::Text,
         kind => kind,
     }
 }

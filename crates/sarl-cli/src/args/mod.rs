@@ -9,6 +9,7 @@ mod probing;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use sarl_data::Missing;
 
 pub use self::compare::Compare;
 pub use self::encoder::{Approximation, EncoderOptions, KernelName, NumberOrAuto, Sampling};
@@ -45,6 +46,7 @@ pub struct Global {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     Demo(Demo),
+    Inspect(Inspect),
     Bounds(Bounds),
     Front(Front),
     Fit(Fit),
@@ -71,6 +73,19 @@ pub struct Demo {
     /// Seed of the sample
     #[arg(long, default_value_t = 0)]
     pub seed: u64,
+}
+
+/// What each column is taken for, before anything is fitted
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Example:\n  sarl inspect sarl-demo/mixture.csv\n  sarl inspect people.csv -t income -s sex,age --missing mean"
+)]
+pub struct Inspect {
+    #[command(flatten)]
+    pub data: DataOptions,
+    /// Folds of the fit whose memory is predicted
+    #[arg(long, default_value_t = 5, value_name = "K", value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub folds: u32,
 }
 
 /// What any encoder could achieve on this data
@@ -163,6 +178,9 @@ pub struct Encode {
     /// What to do with a category that the model does not know
     #[arg(long, value_enum, default_value_t)]
     pub unseen: UnseenPolicy,
+    /// What to do with missing values; `drop` leaves z empty in such rows [default: that of the fit]
+    #[arg(long, value_enum)]
+    pub missing: Option<MissingPolicy>,
 }
 
 /// What adversaries and predictors really learn from z
@@ -303,7 +321,7 @@ pub struct Man {
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Data")]
 pub struct DataOptions {
-    /// Data files, or folders of them, as one data set: .csv (.gz), .parquet, .arrow, .npz, .npy, .safetensors
+    /// Data files, or folders of them, as one data set: .csv, .tsv, .txt (.gz too), .parquet, .arrow, .npz, .npy, .safetensors
     #[arg(required = true)]
     pub data: Vec<PathBuf>,
     /// What to keep; COL:class or COL:number overrides the type, `:features` keeps everything that can be kept [default for matrices: y]
@@ -330,6 +348,12 @@ pub struct DataOptions {
     /// What to do with missing values
     #[arg(long, value_enum, default_value_t)]
     pub missing: MissingPolicy,
+    /// More cells that are missing, in every column: unknown,-999
+    #[arg(long, value_name = "CELL,…", value_delimiter = ',', allow_hyphen_values = true)]
+    pub missing_values: Vec<String>,
+    /// Categories of a feature at most: its most frequent values, and all others as one
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=10_000))]
+    pub max_categories: Option<u32>,
 }
 
 /// What to do with new categories.
@@ -355,4 +379,14 @@ pub enum MissingPolicy {
     Error,
     Drop,
     Mean,
+}
+
+impl From<MissingPolicy> for Missing {
+    fn from(policy: MissingPolicy) -> Self {
+        match policy {
+            MissingPolicy::Error => Missing::Error,
+            MissingPolicy::Drop => Missing::Drop,
+            MissingPolicy::Mean => Missing::Mean,
+        }
+    }
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use sarl::Model;
-use sarl_data::{BlockOptions, Labels, Schema, Source, Unseen, Writer};
+use sarl_data::{BlockOptions, Gaps, Labels, Schema, Source, Unseen, Writer};
 use serde_json::json;
 
 use super::fit::SCHEMA;
@@ -34,30 +34,35 @@ pub fn run(options: &Encode, global: &Global) -> Outcome {
         },
         labels: Labels::Skip,
         keep: options.keep.clone(),
+        missing: options.missing.map(Into::into),
+        // Rows of z are those of the data, whatever is missing in them.
+        gaps: Gaps::Mark,
         ..Default::default()
     };
     let names: Vec<String> = (0..encoder.dim()).map(|j| format!("z{j}")).collect();
     let mut blocks = source.blocks(&schema, &reading)?;
     let mut writer = Writer::create(&options.output, &names, &options.keep)?;
     let mut pass = Pass::new("encoding", source.rows_hint().map(|h| h.rows), global.quiet);
-    let mut rows = 0;
+    let (mut rows, mut dropped) = (0, 0);
     while let Some(block) = blocks.next() {
         let block = block?;
         let z = with_block(&block, model.is_linear(), |b| Ok(encoder.encode_block(b)?))?;
-        let flat: Vec<f64> = (0..z.nrows()).flat_map(|i| z.row(i).iter().copied()).collect();
+        let mut flat: Vec<f64> = (0..z.nrows()).flat_map(|i| z.row(i).iter().copied()).collect();
+        for row in &block.gaps {
+            flat[row * z.ncols()..][..z.ncols()].fill(f64::NAN);
+        }
+        dropped += block.gaps.len();
         writer.write(&flat, block.rows, block.keep.as_ref())?;
         rows += block.rows as u64;
         blocks.recycle(block);
         pass.check(rows)?;
     }
     drop(pass);
-    let dropped = blocks.left_out();
     writer.finish()?;
     if dropped > 0 {
-        let message = format!(
-            "{dropped} rows with missing values were left out; use --keep to tell which are there"
-        );
-        output::note(global, &message);
+        let have =
+            if dropped == 1 { "row has a missing value" } else { "rows have missing values" };
+        output::note(global, &format!("{dropped} {have}: there z is empty (NaN)"));
     }
     let seconds = start.elapsed().as_secs_f64();
     match (global.json, options.output == Path::new("-")) {

@@ -1,7 +1,7 @@
 //! `sarl info`.
 
 use sarl::{HeldOutLabels, HeldOutLosses, LabelKind, Role};
-use sarl_data::Schema;
+use sarl_data::{Feature, FeatureValues, Schema, Written};
 use serde_json::json;
 
 use super::fit::{HELDOUT, HELDOUT_LABELS, SCHEMA};
@@ -60,15 +60,34 @@ pub fn run(options: &Info, global: &Global) -> Outcome {
     ))?;
     output::print(&output::table(&["", "label", "holds"], holds.collect(), |_| false))?;
     if let Some(schema) = schema {
-        let names: Vec<&str> = schema.features().iter().map(|f| f.name.as_str()).collect();
-        let more = if names.len() > 12 {
-            format!(", … ({} in all)", names.len())
-        } else {
-            String::new()
-        };
-        let shown = names.iter().take(12).copied().collect::<Vec<_>>().join(", ");
-        output::print(&format!("columns: {shown}{more}\n"))?;
+        output::print(&columns(&schema))?;
+        schema.notes().iter().try_for_each(|note| output::print(&format!("{note}\n")))?;
     }
     output::print(&output::bounds_table(model.reduced(), &front)?)?;
     output::print(&output::solution_text(&model, heldout.as_ref(), labels.as_ref())?)
+}
+
+/// Columns that are shown.
+const SHOWN: usize = 40;
+
+/// What the model takes the columns for.
+fn columns(schema: &Schema) -> String {
+    let row = |feature: &Feature| {
+        let (kind, values) = match &feature.values {
+            FeatureValues::Number { written, .. } if written.is_date() => ("date", String::new()),
+            FeatureValues::Number { written: Written::Plain, .. } => ("number", String::new()),
+            FeatureValues::Number { .. } => ("text-number", String::new()),
+            FeatureValues::Category { values, .. } => ("category", values.len().to_string()),
+        };
+        vec![feature.name.clone(), kind.to_owned(), values, feature.missing.to_string()]
+    };
+    let features = schema.features();
+    let rows = features.iter().take(SHOWN).map(row).collect();
+    let header = ["column", "kind", "values", "missing"];
+    let mut text = output::table(&header, rows, |column| column > 1);
+    if features.len() > SHOWN {
+        text.push_str(&format!("\n… {} columns in all", features.len()));
+    }
+    text.push('\n');
+    text
 }

@@ -9,5 +9,6 @@ pub mod encode;
 pub mod fit;
 pub mod front;
 pub mod info;
+pub mod inspect;
 pub mod retune;
 pub mod shell;

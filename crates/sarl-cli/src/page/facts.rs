@@ -101,7 +101,7 @@ fn columns(schema: &Schema) -> Vec<Fact> {
 fn label(label: &Label) -> String {
     const SHOWN: usize = 8;
     match &label.values {
-        LabelValues::Number { mean, std } => {
+        LabelValues::Number { mean, std, .. } => {
             format!("{}: a number, mean {mean:.4}, standard deviation {std:.4}", label.name)
         }
         LabelValues::Class { values, counts, .. } => {

@@ -1,6 +1,7 @@
 //! A folder of small files in which the command is run, and what it said there.
 #![allow(dead_code, unreachable_pub, reason = "each test uses a part of it")]
 
+pub mod compas;
 pub mod files;
 pub mod people;
 

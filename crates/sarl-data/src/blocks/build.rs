@@ -42,7 +42,7 @@ impl Builder {
     ) -> Result<Self> {
         let mut picks = PickList::default();
         let plan = Plan::new(source, schema, options, &mut picks)?;
-        let pieces = source.pieces(picks.picks, rows);
+        let pieces = source.pieces(picks.picks, schema.missing_values(), rows);
         let (source, next_row, current) = (source.clone(), 0, None);
         Ok(Self { source, pieces, spare, left_out, plan, rows, next_row, current })
     }

@@ -31,10 +31,12 @@ impl LabelPlan {
     ) -> Result<Self> {
         let name = label.name.clone();
         Ok(match &label.values {
-            LabelValues::Number { .. } => Self::Number { place: add(&name, ReadAs::Number)?, name },
+            LabelValues::Number { written, .. } => {
+                Self::Number { place: add(&name, ReadAs::number(*written))?, name }
+            }
             LabelValues::Class { kind, values, .. } => {
-                let place = add(&name, ReadAs::Text)?;
-                let lookup = Lookup::new(values, *kind);
+                let place = add(&name, ReadAs::category(*kind))?;
+                let lookup = Lookup::new(values, &[], *kind);
                 Self::Class(CodedColumn {
                     name,
                     place,

@@ -13,6 +13,7 @@ use arrow_array::RecordBatch;
 
 use crate::ahead::Ahead;
 use crate::error::{DataError, Result};
+use crate::request::Missing;
 use crate::schema::{Schema, UNSEEN};
 use crate::source::Source;
 
@@ -42,6 +43,17 @@ pub enum Labels {
     Skip,
 }
 
+/// What becomes of rows with a missing value where the policy is [`Missing::Drop`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Gaps {
+    /// They are left out.
+    #[default]
+    LeaveOut,
+    /// They stay in their place, with their missing features filled in, and
+    /// [`DataBlock::gaps`] tells which they are.
+    Mark,
+}
+
 /// How to read blocks.
 #[derive(Clone, Debug)]
 pub struct BlockOptions {
@@ -53,11 +65,22 @@ pub struct BlockOptions {
     pub labels: Labels,
     /// Columns to hand through as they are.
     pub keep: Vec<String>,
+    /// What happens to missing values, where it is not what the schema says.
+    pub missing: Option<Missing>,
+    /// What becomes of rows that would be left out.
+    pub gaps: Gaps,
 }
 
 impl Default for BlockOptions {
     fn default() -> Self {
-        Self { rows: 8192, unseen: Unseen::default(), labels: Labels::default(), keep: Vec::new() }
+        Self {
+            rows: 8192,
+            unseen: Unseen::default(),
+            labels: Labels::default(),
+            keep: Vec::new(),
+            missing: None,
+            gaps: Gaps::default(),
+        }
     }
 }
 
@@ -85,6 +108,8 @@ pub struct DataBlock {
     pub weights: Option<Vec<f64>>,
     /// The columns handed through, where some were asked for.
     pub keep: Option<RecordBatch>,
+    /// The rows of this block that would have been left out, with [`Gaps::Mark`].
+    pub gaps: Vec<usize>,
 }
 
 /// A categorical feature: the one-hot row of a code is zero but for a one at its place,

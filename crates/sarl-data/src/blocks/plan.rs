@@ -4,13 +4,13 @@ use arrow_array::{Array, RecordBatch};
 
 use super::coded::{CodedColumn, LabelPlan};
 use super::dense::{DenseColumn, transpose};
-use super::{BlockOptions, CodeColumn, DataBlock, Labels, Unseen};
+use super::{BlockOptions, CodeColumn, DataBlock, Gaps, Labels, Unseen};
 use crate::cells::{At, Values};
 use crate::error::{DataError, Result};
 use crate::format::ReadAs;
 use crate::nearest::nearest;
 use crate::request::{Missing, PickList, unknown_column};
-use crate::rows::{leave_out, weights_of};
+use crate::rows::{gaps, leave_out, weights_of};
 use crate::schema::{FeatureValues, Lookup, Schema};
 use crate::source::Source;
 
@@ -26,6 +26,7 @@ pub(super) struct Plan {
     needed: Vec<usize>,
     missing: Missing,
     unseen: Unseen,
+    gaps: Gaps,
 }
 
 impl Plan {
@@ -47,14 +48,17 @@ impl Plan {
         for feature in schema.features() {
             let name = feature.name.clone();
             match &feature.values {
-                FeatureValues::Number { mean, std } => {
+                FeatureValues::Number { mean, std, written } => {
                     let (shift, factor) = schema.scaling(*mean, *std);
-                    let place = add(&name, ReadAs::Number)?;
+                    let place = add(&name, ReadAs::number(*written))?;
                     dense.push(DenseColumn { name, place, mean: *mean, shift, factor });
                 }
-                FeatureValues::Category { kind, values, fill } => {
-                    let place = add(&name, ReadAs::Text)?;
-                    let lookup = Lookup::new(values, *kind);
+                FeatureValues::Category { kind, values, fill, pooled, spare } => {
+                    let place = add(&name, ReadAs::category(*kind))?;
+                    let lookup = match pooled {
+                        true => Lookup::with_other(values, *kind),
+                        false => Lookup::new(values, spare, *kind),
+                    };
                     coded.push(CodedColumn {
                         name,
                         place,
@@ -93,13 +97,19 @@ impl Plan {
             .map(LabelPlan::place)
             .chain(weight.as_ref().map(|w| w.1));
         let features = dense.iter().map(|d| d.place).chain(coded.iter().map(|c| c.place));
-        let needed = match schema.missing() {
+        let missing = options.missing.unwrap_or(schema.missing());
+        let needed = match missing {
             Missing::Error => Vec::new(),
             Missing::Mean => labels.collect(),
             Missing::Drop => labels.chain(features).collect(),
         };
-        let (missing, unseen) = (schema.missing(), options.unseen);
-        Ok(Self { dense, coded, targets, sensitives, weight, keep, needed, missing, unseen })
+        // Rows that stay in spite of a gap need something in its place.
+        let missing = match (missing, options.gaps) {
+            (Missing::Drop, Gaps::Mark) => Missing::Mean,
+            (missing, _) => missing,
+        };
+        let (unseen, gaps) = (options.unseen, options.gaps);
+        Ok(Self { dense, coded, targets, sensitives, weight, keep, needed, missing, unseen, gaps })
     }
 
     /// A block without rows, whose dense part may be longer until it is finished.
@@ -117,6 +127,7 @@ impl Plan {
             sensitives: self.sensitives.iter().map(LabelPlan::empty).collect(),
             weights: self.weight.as_ref().map(|_| Vec::with_capacity(rows)),
             keep: None,
+            gaps: Vec::new(),
         }
     }
 
@@ -133,7 +144,15 @@ impl Plan {
         at: At<'_>,
     ) -> Result<Option<RecordBatch>> {
         let damaged = |e| DataError::damaged(at.path, "data", e);
-        let (batch, kept) = leave_out(batch, &self.needed).map_err(damaged)?;
+        let (batch, kept) = match self.gaps {
+            Gaps::LeaveOut => leave_out(batch, &self.needed).map_err(damaged)?,
+            Gaps::Mark => {
+                let flags = gaps(&batch, &self.needed).unwrap_or_default();
+                let marked = flags.iter().zip(block.rows..).filter(|(gap, _)| **gap);
+                block.gaps.extend(marked.map(|(_, row)| row));
+                (batch, None)
+            }
+        };
         let at = At { kept: kept.as_deref(), ..at };
         self.append_dense(block, &batch, at)?;
         for (column, to) in self.coded.iter().zip(&mut block.codes) {

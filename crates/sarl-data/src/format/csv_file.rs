@@ -1,8 +1,8 @@
 //! CSV with a header, plain or gzipped.
 //!
-//! Cells are trimmed; empty cells and `?`, `NA`, `nan`, `null` are missing. The
-//! `csv` crate splits the lines; the cells are converted here, because only then
-//! an error can name the column and the row.
+//! Cells are trimmed; which of them are missing is told by [`gap`]. The `csv` crate
+//! splits the lines; the cells are converted here, because only then an error can
+//! name the column and the row.
 
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -14,10 +14,12 @@ use arrow_schema::{DataType, Field, Schema as ArrowSchema, SchemaRef};
 use csv::ByteRecord;
 use flate2::read::MultiGzDecoder;
 
-use super::csv_sniff::{Tally, delimiter, is_missing, not_text};
-use super::{Batches, Layout, Pick, Probed, ReadAs, RowsHint, batch_of, open};
+use super::csv_sniff::{Tally, delimiter, not_text};
+use super::names::trimmed;
+use super::{Batches, Layout, Pick, Probed, ReadAs, Reading, RowsHint, batch_of, open};
 use crate::column::Column;
 use crate::error::{DataError, Result};
+use crate::text::{Gap, gap};
 
 /// How many rows are looked at to decide what the columns hold.
 const SAMPLE: u64 = 10_000;
@@ -73,15 +75,14 @@ pub(super) fn probe(path: &Path, gzip: bool, length: u64) -> Result<Probed> {
     Ok(Probed { columns, rows: hint, layout })
 }
 
-/// The column names; one without a name is called as pandas calls it.
+/// The column names.
 fn header(path: &Path, gzip: bool, reader: &mut csv::Reader<Source>) -> Result<Vec<String>> {
     let header = reader.byte_headers().map_err(|e| csv_error(path, gzip, e))?;
-    let name = |(i, cell): (usize, &[u8])| match std::str::from_utf8(cell.trim_ascii()) {
-        Ok("") => Ok(format!("Unnamed: {i}")),
+    let name = |cell: &[u8]| match std::str::from_utf8(cell) {
         Ok(name) => Ok(name.to_owned()),
         Err(_) => Err(DataError::damaged(path, "CSV", "its header is not UTF-8 text")),
     };
-    header.iter().enumerate().map(name).collect()
+    header.iter().map(name).collect()
 }
 
 fn sample(
@@ -101,7 +102,7 @@ fn sample(
         if !ended {
             rows += 1;
             check_width(path, &record, width, rows)?;
-            tallies.iter_mut().zip(&record).for_each(|(tally, cell)| tally.see(cell.trim_ascii()));
+            tallies.iter_mut().zip(&record).for_each(|(tally, cell)| tally.see(visible(cell)));
         }
     }
     if rows == 0 {
@@ -117,6 +118,15 @@ fn sample(
         }
     };
     Ok((tallies, hint))
+}
+
+/// A cell without the space around it, also that of other alphabets.
+fn visible(cell: &[u8]) -> &[u8] {
+    let cell = cell.trim_ascii();
+    match (cell.first(), cell.last()) {
+        (Some(0..=0x7f), Some(0..=0x7f)) | (None, _) => cell,
+        _ => std::str::from_utf8(cell).map_or(cell, |text| trimmed(text).as_bytes()),
+    }
 }
 
 fn check_width(path: &Path, record: &ByteRecord, width: usize, row: u64) -> Result<()> {
@@ -149,22 +159,23 @@ fn broken(path: &Path, gzip: bool, error: std::io::Error) -> DataError {
 pub(super) fn read(
     path: &Path,
     layout: &CsvLayout,
-    picks: &[Pick],
+    reading: &Reading,
     places: &[usize],
-    rows: usize,
 ) -> Result<Batches> {
     let field = |pick: &Pick| match pick.read {
-        ReadAs::Number => Field::new(&pick.name, DataType::Float64, true),
-        ReadAs::Text | ReadAs::Verbatim => Field::new(&pick.name, DataType::Utf8, true),
+        ReadAs::Number | ReadAs::Written(_) => Field::new(&pick.name, DataType::Float64, true),
+        ReadAs::Text | ReadAs::Code | ReadAs::Verbatim => {
+            Field::new(&pick.name, DataType::Utf8, true)
+        }
     };
+    let fields = reading.picks.iter().map(field).collect::<Vec<_>>();
     Ok(Box::new(CsvBatches {
         path: path.to_owned(),
         reader: reader(path, layout.gzip, layout.delimiter)?,
         layout: layout.clone(),
-        picks: picks.to_vec(),
+        reading: reading.clone(),
         places: places.to_vec(),
-        schema: Arc::new(ArrowSchema::new(picks.iter().map(field).collect::<Vec<_>>())),
-        batch_rows: rows,
+        schema: Arc::new(ArrowSchema::new(fields)),
         row: 0,
         record: ByteRecord::new(),
     }))
@@ -174,10 +185,9 @@ struct CsvBatches {
     path: PathBuf,
     reader: csv::Reader<Source>,
     layout: CsvLayout,
-    picks: Vec<Pick>,
+    reading: Reading,
     places: Vec<usize>,
     schema: SchemaRef,
-    batch_rows: usize,
     row: u64,
     record: ByteRecord,
 }
@@ -186,28 +196,35 @@ struct CsvBatches {
 enum Cells {
     Number(Vec<f64>),
     Text(StringBuilder),
-    Verbatim(StringBuilder),
 }
 
 impl Cells {
     fn new(read: ReadAs, rows: usize) -> Self {
         match read {
-            ReadAs::Number => Cells::Number(Vec::with_capacity(rows)),
-            ReadAs::Text => Cells::Text(StringBuilder::with_capacity(rows, 8 * rows)),
-            ReadAs::Verbatim => Cells::Verbatim(StringBuilder::with_capacity(rows, 8 * rows)),
+            ReadAs::Number | ReadAs::Written(_) => Cells::Number(Vec::with_capacity(rows)),
+            ReadAs::Text | ReadAs::Code | ReadAs::Verbatim => {
+                Cells::Text(StringBuilder::with_capacity(rows, 8 * rows))
+            }
         }
     }
 
     /// Adds a cell; says what was expected of it when it is no such thing.
-    fn push(&mut self, cell: &[u8]) -> std::result::Result<(), &'static str> {
-        let missing = is_missing(cell);
+    fn push(
+        &mut self,
+        cell: &[u8],
+        read: ReadAs,
+        tokens: &[String],
+    ) -> std::result::Result<(), &'static str> {
         let text = std::str::from_utf8(cell).map_err(|_| "UTF-8 text")?;
+        let missing = is_missing(cell, read) || tokens.iter().any(|t| t == text);
         match self {
             Cells::Number(values) if missing => values.push(f64::NAN),
-            Cells::Number(values) => values.push(text.parse().map_err(|_| "a number")?),
+            Cells::Number(values) => values.push(match read {
+                ReadAs::Written(written) => written.read(text).ok_or(written.expected())?,
+                _ => text.parse().map_err(|_| "a number")?,
+            }),
             Cells::Text(values) if missing => values.append_null(),
-            Cells::Verbatim(values) if cell.is_empty() => values.append_null(),
-            Cells::Text(values) | Cells::Verbatim(values) => values.append_value(text),
+            Cells::Text(values) => values.append_value(text),
         }
         Ok(())
     }
@@ -215,17 +232,30 @@ impl Cells {
     fn finish(self) -> ArrayRef {
         match self {
             Cells::Number(values) => Arc::new(Float64Array::from(values)),
-            Cells::Text(mut values) | Cells::Verbatim(mut values) => Arc::new(values.finish()),
+            Cells::Text(mut values) => Arc::new(values.finish()),
         }
+    }
+}
+
+/// Whether a trimmed cell is missing in a column that is read so.
+fn is_missing(cell: &[u8], read: ReadAs) -> bool {
+    // Most cells begin with a digit, and no spelling of a gap does.
+    if cell.first().is_some_and(u8::is_ascii_digit) {
+        return false;
+    }
+    match read {
+        ReadAs::Verbatim => cell.is_empty(),
+        ReadAs::Text => gap(cell) == Some(Gap::Always),
+        ReadAs::Number | ReadAs::Written(_) | ReadAs::Code => gap(cell).is_some(),
     }
 }
 
 impl CsvBatches {
     fn batch(&mut self) -> Result<Option<RecordBatch>> {
         let mut cells: Vec<Cells> =
-            self.picks.iter().map(|p| Cells::new(p.read, self.batch_rows)).collect();
+            self.reading.picks.iter().map(|p| Cells::new(p.read, self.reading.rows)).collect();
         let mut rows = 0;
-        while rows < self.batch_rows {
+        while rows < self.reading.rows {
             let more = self.reader.read_byte_record(&mut self.record);
             if !more.map_err(|e| csv_error(&self.path, self.layout.gzip, e))? {
                 break;
@@ -244,9 +274,10 @@ impl CsvBatches {
     }
 
     fn take_row(&self, cells: &mut [Cells]) -> Result<()> {
-        for ((cell, pick), place) in cells.iter_mut().zip(&self.picks).zip(&self.places) {
-            let bytes = self.record.get(*place).unwrap_or_default().trim_ascii();
-            cell.push(bytes).map_err(|expected| DataError::BadCell {
+        let Reading { picks, tokens, .. } = &self.reading;
+        for ((cell, pick), place) in cells.iter_mut().zip(picks).zip(&self.places) {
+            let bytes = visible(self.record.get(*place).unwrap_or_default());
+            cell.push(bytes, pick.read, tokens).map_err(|expected| DataError::BadCell {
                 path: self.path.clone(),
                 column: pick.name.clone(),
                 row: self.row,

@@ -5,32 +5,27 @@
 //! of the whole column into categories.
 
 use crate::column::ColumnKind;
+use crate::text::{Gap, Guess, gap};
 
 /// What one cell holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Cell {
     Missing,
+    /// Missing among numbers, a word among words.
+    Either,
     Integer,
     Float,
     Bool,
+    /// A number or a date as people write it.
+    Written,
     Text,
 }
 
-/// Whether a trimmed cell stands for a missing value.
-pub(super) fn is_missing(cell: &[u8]) -> bool {
-    match cell.len() {
-        0 => true,
-        1 => cell == b"?",
-        2 => cell.eq_ignore_ascii_case(b"na"),
-        3 => cell.eq_ignore_ascii_case(b"nan"),
-        4 => cell.eq_ignore_ascii_case(b"null"),
-        _ => false,
-    }
-}
-
 fn classify(cell: &[u8]) -> Cell {
-    if is_missing(cell) {
-        return Cell::Missing;
+    match gap(cell) {
+        Some(Gap::Always) => return Cell::Missing,
+        Some(Gap::AmongNumbers) => return Cell::Either,
+        None => {}
     }
     let Ok(text) = std::str::from_utf8(cell) else { return Cell::Text };
     if text.parse::<i64>().is_ok() {
@@ -40,7 +35,9 @@ fn classify(cell: &[u8]) -> Cell {
     } else if text.eq_ignore_ascii_case("true") || text.eq_ignore_ascii_case("false") {
         Cell::Bool
     } else {
-        Cell::Text
+        let mut guess = Guess::default();
+        guess.see(text, 0);
+        if guess.is_settled() { Cell::Text } else { Cell::Written }
     }
 }
 
@@ -50,7 +47,9 @@ pub(super) struct Tally {
     integers: usize,
     floats: usize,
     bools: usize,
+    written: usize,
     texts: usize,
+    either: usize,
 }
 
 impl Tally {
@@ -58,22 +57,26 @@ impl Tally {
     pub(super) fn see(&mut self, cell: &[u8]) {
         match classify(cell) {
             Cell::Missing => {}
+            Cell::Either => self.either += 1,
             Cell::Integer => self.integers += 1,
             Cell::Float => self.floats += 1,
             Cell::Bool => self.bools += 1,
+            Cell::Written => self.written += 1,
             Cell::Text => self.texts += 1,
         }
     }
 
     /// The verdict.
     pub(super) fn kind(&self) -> ColumnKind {
-        let numbers = self.integers + self.floats;
-        let total = numbers + self.bools + self.texts;
+        let plain = self.integers + self.floats;
+        let total = plain + self.written + self.bools + self.texts;
         if total == 0 {
-            ColumnKind::Empty
-        } else if 2 * numbers > total {
+            if self.either == 0 { ColumnKind::Empty } else { ColumnKind::Text }
+        } else if self.written > 0 && plain + self.written == total {
+            ColumnKind::Written
+        } else if 2 * plain > total {
             if self.floats == 0 { ColumnKind::Integer } else { ColumnKind::Float }
-        } else if self.bools == total {
+        } else if self.bools == total && self.either == 0 {
             ColumnKind::Bool
         } else {
             ColumnKind::Text
@@ -81,12 +84,12 @@ impl Tally {
     }
 }
 
-/// The delimiter of a header line: a comma, unless there are more semicolons or tabs.
+/// The delimiter of a header line: a comma, unless there are more of another one.
 pub(super) fn delimiter(start: &[u8]) -> u8 {
     let header = start.split(|b| *b == b'\n').next().unwrap_or_default();
     let count = |d: u8| header.iter().filter(|b| **b == d).count();
     let mut best = b',';
-    for candidate in [b';', b'\t'] {
+    for candidate in [b';', b'\t', b'|'] {
         if count(candidate) > count(best) {
             best = candidate;
         }
@@ -130,6 +133,10 @@ mod tests {
         assert_eq!(kind(&["a", "x", "3"]), ColumnKind::Text);
         assert_eq!(kind(&["True", "false", "NA"]), ColumnKind::Bool);
         assert_eq!(kind(&["", "null", "NaN"]), ColumnKind::Empty);
+        assert_eq!(kind(&["1", "2", "-", "None"]), ColumnKind::Integer);
+        assert_eq!(kind(&["a", "-", "None"]), ColumnKind::Text);
+        assert_eq!(kind(&["1,234", "5", "6"]), ColumnKind::Written);
+        assert_eq!(kind(&["2013-08-13", "N/A"]), ColumnKind::Written);
     }
 
     #[test]
@@ -137,6 +144,7 @@ mod tests {
         assert_eq!(delimiter(b"a,b\n1;2;3"), b',');
         assert_eq!(delimiter(b"a;b\n1,2"), b';');
         assert_eq!(delimiter(b"a\tb"), b'\t');
+        assert_eq!(delimiter(b"a|b|c,d"), b'|');
         assert_eq!(delimiter(b"a"), b',');
     }
 }

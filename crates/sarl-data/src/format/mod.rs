@@ -9,12 +9,14 @@ mod arrow_walk;
 mod csv_file;
 mod csv_sniff;
 mod matrix;
+mod names;
 mod npy;
 mod parquet_file;
 mod scalar;
 mod tensors;
+mod typed;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -24,6 +26,10 @@ use arrow_schema::{Schema as ArrowSchema, SchemaRef};
 
 use crate::column::{Column, ColumnKind};
 use crate::error::{DataError, Result};
+use crate::text::Written;
+
+pub(crate) use names::trimmed;
+pub(crate) use typed::interpret;
 
 /// The formats that can be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,15 +42,25 @@ pub(crate) enum Format {
     Safetensors,
 }
 
+/// The endings of tables of text.
+const TEXT: [&str; 5] = ["csv", "tsv", "tab", "psv", "txt"];
+
 impl Format {
+    /// The format of a file that was found in a folder, where `.txt` is more likely a note.
+    pub(crate) fn in_folder(path: &Path) -> Option<Self> {
+        let note = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("txt"));
+        Self::of(path).filter(|_| !note)
+    }
+
     /// The format that a file's name promises.
     pub(crate) fn of(path: &Path) -> Option<Self> {
         let name = path.file_name()?.to_str()?.to_ascii_lowercase();
-        if name.ends_with(".csv.gz") {
-            return Some(Self::Csv { gzip: true });
+        if let Some(inside) = name.strip_suffix(".gz") {
+            let text = TEXT.contains(&inside.rsplit_once('.')?.1);
+            return text.then_some(Self::Csv { gzip: true });
         }
         match name.rsplit_once('.')?.1 {
-            "csv" => Some(Self::Csv { gzip: false }),
+            ending if TEXT.contains(&ending) => Some(Self::Csv { gzip: false }),
             "parquet" => Some(Self::Parquet),
             "arrow" | "feather" | "ipc" => Some(Self::Arrow),
             "npz" => Some(Self::Npz),
@@ -74,10 +90,43 @@ pub(crate) struct Pick {
 /// What to make of a cell of text; typed formats have decided already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum ReadAs {
+    /// A number as programs write it.
     Number,
+    /// A number or a date that is written in this way.
+    Written(Written),
+    /// The text of a category.
     Text,
+    /// The text of a category in a column of numbers, where `-` and its like are missing.
+    Code,
     /// Text that is handed through, with only empty cells missing.
     Verbatim,
+}
+
+impl ReadAs {
+    /// How the categories of a column of this kind are read.
+    pub(crate) fn category(kind: ColumnKind) -> Self {
+        match kind {
+            ColumnKind::Integer | ColumnKind::Float | ColumnKind::Date => Self::Code,
+            _ => Self::Text,
+        }
+    }
+
+    /// How numbers that are written so are read.
+    pub(crate) fn number(written: Written) -> Self {
+        if written.is_plain() { Self::Number } else { Self::Written(written) }
+    }
+}
+
+/// Which columns to read, and how.
+#[derive(Clone, Debug)]
+pub(crate) struct Reading {
+    pub(crate) picks: Vec<Pick>,
+    /// More cells that stand for a missing value.
+    pub(crate) tokens: Arc<[String]>,
+    /// Rows of a batch, about.
+    pub(crate) rows: usize,
+    /// With more than one thread the columns of a Parquet file are decoded side by side.
+    pub(crate) threads: usize,
 }
 
 /// The batches of one file.
@@ -97,6 +146,8 @@ enum Layout {
 pub(crate) struct DataFile {
     pub(crate) path: PathBuf,
     pub(crate) columns: Vec<Column>,
+    /// The columns whose name another one had before, by their new names.
+    pub(crate) renamed: Vec<String>,
     pub(crate) rows: Option<RowsHint>,
     layout: Layout,
 }
@@ -117,7 +168,7 @@ impl DataFile {
         if length == 0 {
             return Err(DataError::EmptyFile { path: path.to_owned() });
         }
-        let probed = match format {
+        let mut probed = match format {
             Format::Csv { gzip } => csv_file::probe(path, gzip, length)?,
             Format::Parquet => parquet_file::probe(path)?,
             Format::Arrow => arrow_file::probe(path, length)?,
@@ -125,28 +176,28 @@ impl DataFile {
             Format::Npy => npy::probe_npy(path, length)?,
             Format::Safetensors => tensors::probe(path, length)?,
         };
-        let file = Self {
-            path: path.to_owned(),
-            columns: probed.columns,
-            rows: probed.rows,
-            layout: probed.layout,
-        };
-        file.check_names()?;
-        Ok(file)
+        let renamed = names::tell_apart(&mut probed.columns);
+        let Probed { columns, rows, layout } = probed;
+        Ok(Self { path: path.to_owned(), columns, renamed, rows, layout })
     }
 
-    /// Reads the picked columns in batches of at most about `rows` rows. With more than
-    /// one thread the columns of a Parquet file are decoded side by side.
-    pub(crate) fn read(&self, picks: &[Pick], rows: usize, threads: usize) -> Result<Batches> {
-        let places = self.places(picks)?;
+    /// Reads the picked columns in batches.
+    pub(crate) fn read(&self, reading: &Reading) -> Result<Batches> {
+        let places = self.places(&reading.picks)?;
+        let Reading { rows, threads, .. } = *reading;
         match &self.layout {
-            Layout::Csv(layout) => csv_file::read(&self.path, layout, picks, &places, rows),
+            Layout::Csv(layout) => csv_file::read(&self.path, layout, reading, &places),
             Layout::Parquet(layout) => {
                 parquet_file::read(&self.path, layout, &places, rows, threads)
             }
             Layout::Arrow(layout) => arrow_file::read(&self.path, layout, &places),
             Layout::Matrix(slabs) => matrix::read(&self.path, slabs, &self.columns, &places, rows),
         }
+    }
+
+    /// Whether cells are text that this crate reads, and not of types that the file has.
+    pub(crate) fn is_text(&self) -> bool {
+        matches!(self.layout, Layout::Csv(_))
     }
 
     /// The position of each picked column in this file.
@@ -161,17 +212,6 @@ impl DataFile {
             })
         };
         picks.iter().map(place).collect()
-    }
-
-    fn check_names(&self) -> Result<()> {
-        let mut seen = HashSet::new();
-        match self.columns.iter().find(|c| !seen.insert(&c.name)) {
-            None => Ok(()),
-            Some(twice) => Err(DataError::DuplicateColumn {
-                path: self.path.clone(),
-                column: twice.name.clone(),
-            }),
-        }
     }
 }
 

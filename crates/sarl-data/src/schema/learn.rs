@@ -6,20 +6,20 @@
 use std::ops::ControlFlow;
 
 use super::learner::{Learner, feature, label};
+use super::resolve::resolve;
 use super::{Feature, FeatureValues, Schema};
 use crate::ahead::Ahead;
 use crate::cells::At;
-use crate::column::Treat;
 use crate::error::{DataError, Result};
 use crate::format::{ReadAs, RowsHint};
-use crate::request::{Missing, PickList, Request, Selected, Selection, Targets};
+use crate::request::{How, Missing, PickList, Request, Selected, Selection, Targets};
 use crate::rows::{leave_out, weights_of};
 use crate::source::{Piece, Source};
 
 /// Rows read at a time.
-const ROWS: usize = 8192;
+pub(super) const ROWS: usize = 8192;
 /// Pieces read ahead.
-const DEPTH: usize = 3;
+pub(super) const DEPTH: usize = 3;
 
 /// How far a pass is.
 #[derive(Clone, Copy, Debug)]
@@ -38,7 +38,9 @@ impl Schema {
         request: &Request,
         progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
     ) -> Result<Self> {
-        learn(source, request, Selection::new(source, request)?, progress)
+        let mut selection = Selection::new(source, request)?;
+        resolve(source, request, &mut selection, progress)?;
+        learn(source, request, selection, progress)
     }
 
     /// Learns everything but the means and standard deviations of numeric features, whose
@@ -52,24 +54,25 @@ impl Schema {
         progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
     ) -> Result<Self> {
         let mut selection = Selection::new(source, request)?;
+        resolve(source, request, &mut selection, progress)?;
         let labels = selection.targets.len() + selection.sensitives.len();
         if request.missing != Missing::Error || labels == 0 {
             return learn(source, request, selection, progress);
         }
         let all = selection.features.clone();
-        selection.features.retain(|f| f.treat == Treat::Class);
+        selection.features.retain(|f| f.how == How::Class);
         let mut schema = learn(source, request, selection, progress)?;
         let mut learned = std::mem::take(&mut schema.features).into_iter();
         let unknown = |f: &Selected| Feature {
             name: f.name.clone(),
             missing: 0,
-            values: FeatureValues::Number { mean: 0.0, std: 0.0 },
+            values: FeatureValues::Number { mean: 0.0, std: 0.0, written: f.written },
         };
         schema.features = all
             .iter()
-            .filter_map(|f| match f.treat {
-                Treat::Number => Some(unknown(f)),
-                Treat::Class => learned.next(),
+            .filter_map(|f| match f.how {
+                How::Class => learned.next(),
+                How::Number | How::Open => Some(unknown(f)),
             })
             .collect();
         Ok(schema)
@@ -78,7 +81,7 @@ impl Schema {
     /// Sets the mean and the standard deviation of each numeric feature, in order.
     pub fn set_spreads(&mut self, spreads: &[(f64, f64)]) -> Result<()> {
         let numbers = self.features.iter_mut().filter_map(|f| match &mut f.values {
-            FeatureValues::Number { mean, std } => Some((mean, std)),
+            FeatureValues::Number { mean, std, .. } => Some((mean, std)),
             FeatureValues::Category { .. } => None,
         });
         let mut given = spreads.iter();
@@ -100,9 +103,9 @@ fn learn(
     progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Schema> {
     let mut picks = PickList::default();
-    let mut learners = Learners::new(&selection, request.missing, &mut picks);
+    let mut learners = Learners::new(&selection, request, &mut picks);
     let mut rows = 0;
-    for piece in Ahead::spawn(DEPTH, source.pieces(picks.picks, ROWS)) {
+    for piece in Ahead::spawn(DEPTH, source.pieces(picks.picks, &request.missing_values, ROWS)) {
         let piece = piece?;
         rows += piece.batch.num_rows() as u64;
         learners.see(source, piece)?;
@@ -130,9 +133,10 @@ struct Learners {
 }
 
 impl Learners {
-    fn new(selection: &Selection, policy: Missing, picks: &mut PickList) -> Self {
+    fn new(selection: &Selection, request: &Request, picks: &mut PickList) -> Self {
+        let most = request.max_categories;
         let mut learners = |columns: &[Selected], label| -> Vec<Learner> {
-            columns.iter().map(|c| Learner::new(c, label, picks)).collect()
+            columns.iter().map(|c| Learner::new(c, label, most, picks)).collect()
         };
         let features = learners(&selection.features, false);
         let targets = learners(&selection.targets, true);
@@ -141,7 +145,7 @@ impl Learners {
             selection.weight.as_ref().map(|name| (name.clone(), picks.add(name, ReadAs::Number)));
         let labels =
             targets.iter().chain(&sensitives).map(|l| l.place).chain(weight.as_ref().map(|w| w.1));
-        let needed = match policy {
+        let needed = match request.missing {
             Missing::Error => Vec::new(),
             Missing::Mean => labels.collect(),
             Missing::Drop => labels.chain(features.iter().map(|f| f.place)).collect(),
@@ -168,8 +172,12 @@ impl Learners {
         for learner in self.all() {
             learner.count(piece.batch.column(learner.place), whole);
         }
-        let (batch, kept) = leave_out(piece.batch, &self.needed)
+        let all = piece.batch;
+        let (batch, kept) = leave_out(all.clone(), &self.needed)
             .map_err(|e| DataError::damaged(path, "data", e))?;
+        if let Some(kept) = &kept {
+            self.features.iter_mut().for_each(|f| f.see_left_out(all.column(f.place), kept));
+        }
         let at = At { kept: kept.as_deref(), ..whole };
         let weights = self.weights(&batch, at)?;
         self.kept += batch.num_rows() as u64;
@@ -192,9 +200,22 @@ impl Learners {
         Ok(Some(weights))
     }
 
+    /// Refuses all features that nothing can be learned from in one message.
+    fn check_features(&self, request: &Request, rows: u64) -> Result<()> {
+        let unusable = |f: &&Learner| f.unusable(rows).is_some();
+        let (bad, good): (Vec<&Learner>, Vec<&Learner>) = self.features.iter().partition(unusable);
+        let gaps = request.missing == Missing::Error && good.iter().any(|f| f.has_gaps());
+        let columns: Vec<_> = bad.iter().filter_map(|f| f.unusable(rows)).collect();
+        match columns.is_empty() {
+            true => Ok(()),
+            false => Err(DataError::UnusableColumns { columns, rows, gaps }),
+        }
+    }
+
     fn finish(self, request: &Request, rows: u64) -> Result<Schema> {
+        self.check_features(request, rows)?;
         for learner in self.features.iter().chain(&self.targets).chain(&self.sensitives) {
-            learner.check(rows, request.missing)?;
+            learner.check(rows, request)?;
         }
         if self.kept == 0 {
             return Err(DataError::AllRowsDropped { rows });
@@ -212,6 +233,7 @@ impl Learners {
             weight: self.weight.map(|(name, _)| name),
             scale: request.scale,
             missing: request.missing,
+            missing_values: request.missing_values.clone(),
         })
     }
 }

@@ -4,6 +4,8 @@
 mod categories;
 mod learn;
 mod learner;
+mod notes;
+mod resolve;
 mod spread;
 mod stored;
 
@@ -11,10 +13,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::column::ColumnKind;
 use crate::request::{Missing, Scale};
+use crate::text::Written;
 
 pub use categories::UNSEEN;
-pub(crate) use categories::{Found, Lookup};
+pub(crate) use categories::{Found, Interner, Lookup, MOST_CATEGORIES};
 pub use learn::Progress;
+pub(crate) use learner::{MOST_WHOLE_CLASSES, is_identifier, is_identifier_label};
 
 /// The version of the stored form.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -34,6 +38,7 @@ pub struct Schema {
     weight: Option<String>,
     scale: Scale,
     missing: Missing,
+    missing_values: Vec<String>,
 }
 
 /// A column that is learned from.
@@ -58,6 +63,9 @@ pub enum FeatureValues {
         mean: f64,
         /// The standard deviation, dividing by n; zero for a constant.
         std: f64,
+        /// How they are written.
+        #[serde(default, skip_serializing_if = "Written::is_plain")]
+        written: Written,
     },
     /// Categories: one column for each.
     Category {
@@ -67,6 +75,12 @@ pub enum FeatureValues {
         values: Vec<String>,
         /// The most frequent one.
         fill: u32,
+        /// Whether the last category stands for all values that have none of their own.
+        #[serde(default, skip_serializing_if = "is_false")]
+        pooled: bool,
+        /// Values of rows that were left out: known, but all zero.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        spare: Vec<String>,
     },
 }
 
@@ -101,7 +115,19 @@ pub enum LabelValues {
         mean: f64,
         /// The standard deviation, dividing by n.
         std: f64,
+        /// How they are written.
+        #[serde(default, skip_serializing_if = "Written::is_plain")]
+        written: Written,
+        /// How many different whole numbers there were, where nobody said whether they are
+        /// classes.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        whole: Option<u64>,
     },
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // as serde calls it
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 impl Schema {
@@ -150,9 +176,19 @@ impl Schema {
         self.missing
     }
 
+    /// More cells that stand for a missing value.
+    pub fn missing_values(&self) -> &[String] {
+        &self.missing_values
+    }
+
     /// The number of dense columns of a block.
     pub fn dense_width(&self) -> usize {
-        self.features.iter().filter(|f| matches!(f.values, FeatureValues::Number { .. })).count()
+        self.dense_features().count()
+    }
+
+    /// The features that these columns hold.
+    pub(crate) fn dense_features(&self) -> impl Iterator<Item = &Feature> {
+        self.features.iter().filter(|f| matches!(f.values, FeatureValues::Number { .. }))
     }
 
     /// The number of columns with every categorical feature as one-hot.

@@ -27,6 +27,8 @@ pub(super) struct Stored {
     weight: Option<String>,
     scale: Scale,
     missing: Missing,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    missing_values: Vec<String>,
 }
 
 impl From<Schema> for Stored {
@@ -41,6 +43,7 @@ impl From<Schema> for Stored {
             weight,
             scale,
             missing,
+            missing_values,
         } = schema;
         let version = SCHEMA_VERSION;
         Self {
@@ -54,6 +57,7 @@ impl From<Schema> for Stored {
             weight,
             scale,
             missing,
+            missing_values,
         }
     }
 }
@@ -73,6 +77,7 @@ impl TryFrom<Stored> for Schema {
             weight,
             scale,
             missing,
+            missing_values,
             ..
         } = stored;
         Ok(Self {
@@ -85,6 +90,7 @@ impl TryFrom<Stored> for Schema {
             weight,
             scale,
             missing,
+            missing_values,
         })
     }
 }
@@ -133,9 +139,10 @@ fn unique<'a>(what: &str, names: impl Iterator<Item = &'a str>) -> Checked {
 
 fn check_feature(feature: &Feature) -> Checked {
     match &feature.values {
-        FeatureValues::Number { mean, std } => check_spread(&feature.name, *mean, *std),
-        FeatureValues::Category { values, fill, .. } => {
+        FeatureValues::Number { mean, std, .. } => check_spread(&feature.name, *mean, *std),
+        FeatureValues::Category { values, fill, spare, .. } => {
             check_values(&feature.name, values, 1)?;
+            check_values(&feature.name, spare, 0)?;
             match (*fill as usize) < values.len() {
                 true => Ok(()),
                 false => Err(format!(
@@ -150,7 +157,7 @@ fn check_feature(feature: &Feature) -> Checked {
 
 fn check_label(label: &Label) -> Checked {
     match &label.values {
-        LabelValues::Number { mean, std } => check_spread(&label.name, *mean, *std),
+        LabelValues::Number { mean, std, .. } => check_spread(&label.name, *mean, *std),
         LabelValues::Class { values, counts, .. } => {
             check_values(&label.name, values, 2)?;
             match counts.len() == values.len() {

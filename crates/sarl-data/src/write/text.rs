@@ -1,4 +1,4 @@
-//! CSV, into a file or onto standard output. Numbers have all their digits.
+//! CSV, into a file or onto standard output. Numbers have all their digits; NaN is empty.
 
 use std::fmt::Write as _;
 use std::io::{self, BufWriter, Write};
@@ -79,7 +79,9 @@ impl CsvSink {
         }
         for value in z {
             self.cell.clear();
-            let _ = write!(self.cell, "{value:?}");
+            if !value.is_nan() {
+                let _ = write!(self.cell, "{value:?}");
+            }
             self.writer.write_field(&self.cell)?;
         }
         self.writer.write_record(None::<&[u8]>)

@@ -19,7 +19,7 @@ use self::entry::{Entry, Guesses, Method, Setting};
 use self::report::Report;
 use self::rivals::Wanted;
 use crate::args::{Compare, Global};
-use crate::data::{check_output, learn, request, shared};
+use crate::data::{check_output, index_warning, learn, notes, request, shared};
 use crate::encoding::check_exact;
 use crate::failure::{Failure, Outcome};
 use crate::inquiry::{self, Files};
@@ -42,9 +42,9 @@ pub fn run(options: &Compare, global: &Global) -> Outcome {
     let request = request(&options.data, &files.data)?;
     let schema = learn(&files.data, &request, global, Schema::learn)?;
     output::warn_about_shared(&shared(&request, &schema), global);
-    if schema.dropped_rows() > 0 {
-        let left_out = schema.dropped_rows();
-        output::note(global, &format!("{left_out} rows with missing values were left out"));
+    notes(&files.data, &schema).iter().for_each(|note| output::note(global, note));
+    if let Some(warning) = index_warning(&files.data, &schema)? {
+        output::warn(global, &warning);
     }
     let seed = options.encoder.seed;
     let mut sides = files.read(&schema, None, &options.probing, seed, global)?;
