@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 from . import _core, _labels
 from ._base import Base
 from ._checks import threads
-from ._labels import Label, Treat, Values
+from ._labels import Label, Treats, Values
 from ._progress import Bar
 from ._rows import Columns, array, length, matrix, native, one_hot, take
 
@@ -138,8 +138,8 @@ def audit(
     probes: Sequence[str] | None = None,
     seeds: int = 3,
     rows: int = 50_000,
-    target_type: Treat = "auto",
-    sensitive_type: Treat = "auto",
+    target_type: Treats = "auto",
+    sensitive_type: Treats = "auto",
     random_state: int = 0,
     n_jobs: int | None = None,
     verbose: int = 0,
@@ -172,8 +172,9 @@ def audit(
         Seeds of everything that has randomness.
     rows : int, default=50000
         Rows used at most on each side, drawn at random.
-    target_type, sensitive_type : {"auto", "class", "number"}, default="auto"
-        Text, booleans and whole numbers are classes, reals are numbers, unless said otherwise.
+    target_type, sensitive_type : {"auto", "class", "number"} or dict, default="auto"
+        Text, booleans and up to 20 different whole numbers are classes, all other numbers are
+        numbers, unless said otherwise; a dict says it for columns by their names.
     random_state : int, default=0
         The first seed.
     n_jobs : int or None, default=None
@@ -286,7 +287,7 @@ def _split(side: tuple[Any, Any, Any], share: float, seed: int) -> Any:
     return tuple(take(x, train) for x in side), tuple(take(x, test) for x in side)
 
 
-def _attributes(train: Any, test: Any, name: str, target: bool, treat: Treat) -> list[Any]:
+def _attributes(train: Any, test: Any, name: str, target: bool, treat: Treats) -> list[Any]:
     labels, values = _labels.read(train, name, target, treat, None)
     both, others = _labels.read(test, name, target, treat, labels)
     return [_attribute(*of) for of in zip(both, values, others, strict=True)]

@@ -79,7 +79,7 @@ class Eraser(OneToOneFeatureMixin, Fits):  # type: ignore[misc]
         scale: str = "none",
         folds: int = 5,
         precision: str = "double",
-        sensitive_type: str = "auto",
+        sensitive_type: str | dict[str, str] = "auto",
         sensitive: Any = None,
         random_state: Any = 0,
         n_jobs: int | None = None,

@@ -64,9 +64,15 @@ class Solved:
         columns = self.columns
         features: dict[int, dict[str, Any]] = {}
         for place, (mean, sd) in zip(columns.numbers, self.spreads, strict=True):
-            features[place] = {"number": {"mean": mean, "std": sd}}
+            number: dict[str, Any] = {"mean": mean, "std": sd}
+            if place in columns.written:
+                number["written"] = columns.written[place]
+            features[place] = {"number": number}
         for c in columns.categories:
-            features[c.place] = {"category": {"kind": c.kind, "values": c.values, "fill": c.fill}}
+            values: dict[str, Any] = {"kind": c.kind, "values": c.values, "fill": c.fill}
+            if c.pooled or c.spare:
+                values |= {"pooled": c.pooled, "spare": c.spare}
+            features[c.place] = {"category": values}
         targets = [label for label in self.labels if label.target]
         hidden = [label for label in self.labels if not label.target]
         return {
@@ -216,18 +222,22 @@ def _solved(model: _core.Model, extra: dict[str, str], about: dict[str, Any]) ->
 
 def _columns(schema: dict[str, Any]) -> tuple[Columns, list[tuple[float, float]]]:
     names = tuple(feature["name"] for feature in schema["features"])
-    places, spreads, categories = [], [], []
+    places, spreads, categories, written = [], [], [], {}
     for j, feature in enumerate(schema["features"]):
         values = feature["values"]
         if "number" in values:
             places.append(j)
             spreads.append((values["number"]["mean"], values["number"]["std"]))
+            if "written" in values["number"]:
+                written[j] = values["number"]["written"]
         else:
             c = values["category"]
-            categories.append(Categories(j, c["kind"], tuple(c["values"]), c["fill"]))
+            pooled, spare = c.get("pooled", False), tuple(c.get("spare", ()))
+            known = Categories(j, c["kind"], tuple(c["values"]), c["fill"], pooled, spare)
+            categories.append(known)
     named = names != tuple(f"x{j}" for j in range(len(names)))
     fills = tuple(mean for mean, _ in spreads) if schema["missing"] == "mean" else None
-    return Columns(names, tuple(places), tuple(categories), named, fills), spreads
+    return Columns(names, tuple(places), tuple(categories), named, fills, written), spreads
 
 
 def _label(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Sequence
+import warnings
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -15,7 +16,12 @@ from . import _core
 from ._rows import MOST_CATEGORIES, category, frame, from_tensor, is_sparse, is_table, is_tensor
 
 Treat = Literal["auto", "class", "number"]
+#: One for all columns, or one for some of them by name.
+Treats = Treat | Mapping[str, Treat]
 Values = NDArray[np.uint32] | NDArray[np.float64]
+
+#: More different whole numbers than these are a number, unless someone says otherwise.
+MOST_WHOLE_CLASSES = 20
 
 
 @dataclass
@@ -125,6 +131,40 @@ def kind_of(array: NDArray[Any], name: str, treat: Treat) -> str:
     return kind
 
 
+def _treatments(treat: Treats, columns: Sequence[str], what: str) -> list[Treat]:
+    """How each column is to be treated."""
+    if isinstance(treat, Mapping):
+        unknown = [name for name in treat if name not in columns]
+        if unknown:
+            there = ", ".join(map(repr, columns))
+            raise ValueError(f"{what} names {unknown[0]!r}, but the columns are {there}")
+        each = [treat.get(name, "auto") for name in columns]
+    else:
+        each = [treat] * len(columns)
+    for given in each:
+        if given not in ("auto", "class", "number"):
+            raise ValueError(f"{what} is {given!r}: expected 'auto', 'class' or 'number'")
+    return each
+
+
+def _decided(array: NDArray[Any], name: str, kind: str, what: str, known: Label | None) -> str:
+    """What whole numbers are where nobody says: classes, or a number if they are many."""
+    if kind != "integer":
+        return kind
+    if known is not None:
+        return kind if known.is_class else "float"
+    different = len(np.unique(array))
+    if different <= MOST_WHOLE_CLASSES:
+        return kind
+    warnings.warn(
+        f"{name} has {different} different whole numbers, taken as a number; say {what}='number' if "
+        f"that is right, or {what}='class' if they are classes",
+        UserWarning,
+        stacklevel=2,
+    )
+    return "float"
+
+
 def _finite(array: NDArray[Any], name: str) -> NDArray[np.float64]:
     values = np.ascontiguousarray(array, np.float64)
     bad = np.flatnonzero(~np.isfinite(values))
@@ -174,7 +214,7 @@ def read(
     values: Any,
     name: str,
     target: bool,
-    treat: Treat,
+    treat: Treats,
     known: Sequence[Label] | None,
     grow: bool = True,
 ) -> tuple[list[Label], list[Values]]:
@@ -182,10 +222,11 @@ def read(
 
     Labels that are known already must come again in the same order; they may bring new classes.
     """
-    if treat not in ("auto", "class", "number"):
-        what = "target_type" if target else "sensitive_type"
-        raise ValueError(f"{what} is {treat!r}: expected 'auto', 'class' or 'number'")
+    what = "target_type" if target else "sensitive_type"
+    if not isinstance(treat, Mapping):
+        _treatments(treat, [name], what)
     columns = columns_of(values, name)
+    treats = _treatments(treat, [column for column, _ in columns], what)
     if known is not None and len(columns) != len(known):
         raise ValueError(f"{name} has {len(columns)} columns, but {len(known)} are expected")
     labels: list[Label] = []
@@ -194,7 +235,9 @@ def read(
         array = _typed(np.asarray(values_), column)
         if len(array) and isinstance(array.flat[0], (datetime.date, datetime.timedelta)):
             raise ValueError(f"{column} holds dates: expected text, whole numbers or reals")
-        kind = kind_of(array, column, treat)
+        kind = kind_of(array, column, treats[j])
+        if treats[j] == "auto":
+            kind = _decided(array, column, kind, what, known[j] if known is not None else None)
         if known is None:
             label = Label(column, target, kind)
         else:

@@ -13,7 +13,7 @@ from sklearn.utils.validation import _check_sample_weight
 
 from . import _core, _labels
 from ._checks import check_choice, check_folds, named_columns, threads
-from ._labels import Label, Treat, Values
+from ._labels import Label, Treats, Values
 from ._progress import Progress
 from ._rows import Columns, Floats, is_table, native, parts
 
@@ -34,8 +34,9 @@ class Moments:
         precision anyway.
     random_state : int, default=0
         Decides which row goes to which fold.
-    target_type, sensitive_type : {"auto", "class", "number"}, default="auto"
-        Text, booleans and whole numbers are classes, reals are numbers, unless said otherwise.
+    target_type, sensitive_type : {"auto", "class", "number"} or dict, default="auto"
+        Text, booleans and up to 20 different whole numbers are classes, all other numbers are
+        numbers, unless said otherwise; a dict says it for columns by their names.
     n_jobs : int or None, default=None
         Threads; None or -1 for all cores.
 
@@ -62,8 +63,8 @@ class Moments:
         folds: int = 5,
         precision: str = "double",
         random_state: int = 0,
-        target_type: Treat = "auto",
-        sensitive_type: Treat = "auto",
+        target_type: Treats = "auto",
+        sensitive_type: Treats = "auto",
         n_jobs: int | None = None,
     ) -> None:
         self.folds = folds

@@ -21,6 +21,13 @@ COPIED = 1 << 23
 #: More categories than this are taken for a mistake.
 MOST_CATEGORIES = 10_000
 
+#: Text with more values than these is no category, unless it is of a type for categories: with
+#: more than the first, or with more than the second where they are most of the rows.
+MANY_VALUES, FEW_VALUES = 1000, 50
+
+#: Microseconds of a day.
+DAY = 86_400_000_000
+
 #: A category that is none of those known: all its one-hot columns are zero.
 NO_CLASS = np.uint32(0xFFFFFFFF)
 
@@ -94,7 +101,7 @@ def _kind(series: nw.Series[Any], name: str) -> str:
         return "bool"
     if _is_category(dtype):
         return "text"
-    if dtype.is_numeric():
+    if dtype.is_numeric() or dtype in (nw.Date, nw.Datetime, nw.Duration):
         return "number"
     if dtype == nw.Object:
         kinds = {type(v) for v in series.to_list() if v is not None and v == v}
@@ -133,7 +140,9 @@ def category(value: Any) -> str:
 
 
 def numbers(series: nw.Series[Any], name: str) -> Floats:
-    """The cells of a column of numbers; NaN where one is missing."""
+    """The cells of a column of numbers, dates as days since 1970; NaN where one is missing."""
+    if series.dtype in (nw.Date, nw.Datetime, nw.Duration):
+        return _days(series)
     try:
         values = series.to_numpy()
         if values.dtype not in (np.float32, np.float64):
@@ -141,6 +150,26 @@ def numbers(series: nw.Series[Any], name: str) -> Floats:
     except (TypeError, ValueError) as problem:
         raise ValueError(f"column {name!r} does not hold numbers: {problem}") from None
     return values
+
+
+def _days(series: nw.Series[Any]) -> NDArray[np.float64]:
+    """Dates as days since 1970, durations as days; NaN where one is missing."""
+    missing = series.is_null().to_numpy()
+    if series.dtype == nw.Duration:
+        micros = series.dt.total_microseconds()
+    else:
+        micros = series.cast(nw.Datetime("us")) if series.dtype == nw.Date else series
+        micros = micros.dt.timestamp("us")
+    whole = np.zeros(len(series), np.int64)
+    whole[~missing] = micros.filter((~series.is_null()).to_list()).to_numpy().astype(np.int64)
+    days = np.floor_divide(whole, DAY) + np.remainder(whole, DAY) / DAY
+    days[missing] = np.nan
+    return days
+
+
+def _is_identifier(values: int, rows: int) -> bool:
+    """Whether text is more likely an identifier or free text than a category."""
+    return values > MANY_VALUES or (values > FEW_VALUES and 2 * values > rows)
 
 
 @dataclass(frozen=True)
@@ -151,6 +180,23 @@ class Categories:
     kind: str
     values: tuple[str, ...]
     fill: int = 0
+    #: Whether the last category stands for all values that have none of their own.
+    pooled: bool = False
+    #: Values that are known, but are none of the categories.
+    spare: tuple[str, ...] = ()
+
+    @classmethod
+    def from_plain(
+        cls,
+        place: int,
+        kind: str,
+        values: Sequence[str],
+        fill: int,
+        pooled: bool = False,
+        spare: Sequence[str] = (),
+    ) -> Categories:
+        """From what JSON said."""
+        return cls(place, kind, tuple(values), fill, pooled, tuple(spare))
 
 
 @dataclass(frozen=True)
@@ -163,6 +209,8 @@ class Columns:
     named: bool = False
     #: Numbers that stand for missing ones, where a model fills them in.
     fills: tuple[float, ...] | None = field(default=None)
+    #: How the numbers of columns are written in text files, by place, where not as programs do.
+    written: dict[int, Any] = field(default_factory=dict)
 
     @classmethod
     def learn(cls, x: Any, leave_out: Sequence[int] = ()) -> Columns:
@@ -175,6 +223,7 @@ class Columns:
         names = tuple(table.columns)
         found: list[int] = []
         categories: list[Categories] = []
+        identifiers: list[str] = []
         for place, name in enumerate(table.columns):
             if place in leave_out:
                 continue
@@ -196,19 +245,31 @@ class Columns:
                     f"column {name!r} has {len(values)} different values, more than "
                     f"{MOST_CATEGORIES}: is it an identifier? leave it out"
                 )
+            text = series.dtype in (nw.String, nw.Object)
+            if text and _is_identifier(len(values), len(cells)):
+                identifiers.append(name)
             most = Counter(cells).most_common(1)[0][0]
             categories.append(Categories(place, kind, values, values.index(str(most))))
+        if identifiers:
+            raise ValueError(
+                "nothing can be learned from text with so many different values in column"
+                f"{'s' if len(identifiers) > 1 else ''} {', '.join(map(repr, identifiers))}; leave out "
+                f"what is no category with X.drop(columns={identifiers!r}), or make it categorical"
+            )
         return cls(names, tuple(found), tuple(categories), named=True)
 
     def plain(self) -> dict[str, Any]:
         """As JSON can say it."""
-        categories = [(c.place, c.kind, c.values, c.fill) for c in self.categories]
+        categories = [
+            (c.place, c.kind, c.values, c.fill, c.pooled, c.spare) for c in self.categories
+        ]
         return {
             "names": self.names,
             "numbers": self.numbers,
             "categories": categories,
             "named": self.named,
             "fills": self.fills,
+            "written": list(self.written.items()),
         }
 
     @classmethod
@@ -218,9 +279,10 @@ class Columns:
         return cls(
             tuple(plain["names"]),
             tuple(plain["numbers"]),
-            tuple(Categories(p, k, tuple(v), f) for p, k, v, f in plain["categories"]),
+            tuple(Categories.from_plain(*c) for c in plain["categories"]),
             plain["named"],
             None if fills is None else tuple(fills),
+            dict(plain.get("written", ())),
         )
 
     @property
@@ -295,8 +357,13 @@ class Columns:
 
     def _codes(self, series: nw.Series[Any], known: Categories, unseen: str) -> Codes:
         name = self.names[known.place]
-        index: dict[str | None, int] = {v: code for code, v in enumerate(known.values)}
+        none = int(NO_CLASS)
+        own = known.values[:-1] if known.pooled else known.values
+        index: dict[str | None, int] = dict.fromkeys(known.spare, none)
+        index |= {v: code for code, v in enumerate(own)}
         cells = texts(series)
+        if known.pooled:
+            index = {c: index.get(c, len(own)) for c in {*own, *cells} if c is not None}
         if self.fills is not None:
             index[None] = known.fill
         try:
@@ -315,7 +382,6 @@ class Columns:
                     "not there when the encoder was fitted; unseen='ignore' takes it for none of "
                     "the known ones"
                 )
-        none = int(NO_CLASS)
         return np.fromiter((index.get(c, none) for c in cells), np.uint32, len(cells))
 
     def _filled(self, dense: Any) -> Any:

@@ -26,8 +26,9 @@ FOLDS = """folds : int, default=5
 SENSITIVE = """sensitive : name, place or list of them, optional
         Columns of X that hold what is to be hidden, instead of passing ``sensitive_features``."""
 
-LABELS = """target_type, sensitive_type : {"auto", "class", "number"}, default="auto"
-        Text, booleans and whole numbers are classes, reals are numbers, unless said otherwise."""
+LABELS = """target_type, sensitive_type : {"auto", "class", "number"} or dict, default="auto"
+        Text, booleans and up to 20 different whole numbers are classes, all other numbers are
+        numbers, unless said otherwise; a dict says it for columns by their names."""
 
 SEED = """random_state : int, RandomState or None, default=0
         Seed of folds, and of landmarks or random features.
