@@ -112,7 +112,8 @@ def _kind(series: nw.Series[Any], name: str) -> str:
         if all(issubclass(k, (int, float, np.number)) for k in kinds):
             return "number"
     raise ValueError(
-        f"column {name!r} holds {dtype}, which is neither numbers nor text; convert it or leave it out"
+        f"column {name!r} holds {dtype}, which is neither numbers, dates nor text; convert it or "
+        "leave it out"
     )
 
 

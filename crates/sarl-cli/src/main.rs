@@ -18,6 +18,7 @@ mod page;
 mod plot;
 mod progress;
 mod reproduce;
+mod request;
 mod ring;
 
 use std::process::ExitCode;

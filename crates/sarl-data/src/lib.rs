@@ -72,6 +72,7 @@ mod format;
 mod guard;
 mod inspect;
 mod nearest;
+mod picks;
 mod request;
 mod rows;
 mod schema;

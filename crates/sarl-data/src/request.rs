@@ -1,12 +1,12 @@
 //! What a person asks of a data set: which columns, in which roles, and how.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use serde::{Deserialize, Serialize};
 
 use crate::column::{Column, ColumnKind, ColumnRef, MatrixArray, Treat};
 use crate::error::{DataError, Result};
-use crate::format::{Pick, ReadAs, trimmed};
+use crate::format::trimmed;
 use crate::nearest::nearest;
 use crate::source::{Source, kind_or_text};
 use crate::text::{DateOrder, Written};
@@ -310,25 +310,5 @@ fn written(column: &Column) -> Written {
         ColumnKind::Date if is(&["Date", "Timestamp"]) => Written::Date { order: DateOrder::Ymd },
         ColumnKind::Date if is(&["Time32", "Time64"]) => Written::Time,
         _ => Written::Plain,
-    }
-}
-
-/// The columns to read, each once for each way of reading it.
-#[derive(Default)]
-pub(crate) struct PickList {
-    pub(crate) picks: Vec<Pick>,
-    index: HashMap<Pick, usize>,
-}
-
-impl PickList {
-    /// Adds a column and returns its position.
-    pub(crate) fn add(&mut self, name: &str, read: ReadAs) -> usize {
-        let pick = Pick { name: name.to_owned(), read };
-        let next = self.picks.len();
-        let place = *self.index.entry(pick.clone()).or_insert(next);
-        if place == next {
-            self.picks.push(pick);
-        }
-        place
     }
 }

@@ -4,9 +4,9 @@ use sarl_data::{ColumnReport, ColumnRole, Inspection, Refused, Source};
 use serde_json::json;
 
 use crate::args::{Global, Inspect};
-use crate::data::request_without_labels;
 use crate::failure::Outcome;
 use crate::progress::Pass;
+use crate::request::request_without_labels;
 use crate::{demand, output};
 
 /// Letters of a line.

@@ -83,8 +83,8 @@ pub fn absent(dataset: &str, files: &[&str], advice: &str) -> Failure {
 /// The rows of `.npz` files with arrays X, y and s; the classes are those of the first file.
 pub fn arrays(paths: &[&Path]) -> Outcome<Vec<Sample>> {
     let request = Request {
-        targets: Targets::parse(&["y"])?,
-        sensitives: vec!["s".parse()?],
+        targets: Targets::parse(&["y:class"])?,
+        sensitives: vec!["s:class".parse()?],
         scale: Scale::None,
         ..Default::default()
     };

@@ -12,7 +12,7 @@ use super::plan::Plan;
 use super::{BlockOptions, DataBlock};
 use crate::cells::At;
 use crate::error::{DataError, Result};
-use crate::request::PickList;
+use crate::picks::PickList;
 use crate::schema::Schema;
 use crate::source::{Piece, Pieces, Source};
 

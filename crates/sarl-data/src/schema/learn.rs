@@ -12,7 +12,8 @@ use crate::ahead::Ahead;
 use crate::cells::At;
 use crate::error::{DataError, Result};
 use crate::format::{ReadAs, RowsHint};
-use crate::request::{How, Missing, PickList, Request, Selected, Selection, Targets};
+use crate::picks::PickList;
+use crate::request::{How, Missing, Request, Selected, Selection, Targets};
 use crate::rows::{leave_out, weights_of};
 use crate::source::{Piece, Source};
 

@@ -6,35 +6,19 @@ use std::path::PathBuf;
 use arrow_array::{Array, ArrayRef};
 
 use super::categories::{Counted, Interner, MOST_CATEGORIES, most_frequent};
+use super::rules::{MOST_WHOLE_CLASSES, is_identifier, is_identifier_label};
 use super::spread::Spread;
 use super::{Feature, FeatureValues, Label, LabelValues};
 use crate::cells::{At, Key, Keys, LARGEST, Values, missing};
 use crate::column::ColumnKind;
 use crate::error::{DataError, Result, Unusable, WhyUnusable};
 use crate::format::ReadAs;
-use crate::request::{How, Missing, PickList, Request, Selected};
+use crate::picks::PickList;
+use crate::request::{How, Missing, Request, Selected};
 use crate::text::Written;
 
 /// Rows with a missing value that a message names.
 const FIRST_ROWS: usize = 5;
-/// A label with more whole numbers than this is a number.
-pub(crate) const MOST_WHOLE_CLASSES: usize = 20;
-/// A text with more values than this is no category, unless someone says so.
-const MANY_VALUES: usize = 1000;
-/// A text with more values than this is no category where they are most of its cells.
-const FEW_VALUES: usize = 50;
-
-/// Whether a column of words with so many different values is more likely an identifier
-/// or free text than a category.
-pub(crate) fn is_identifier(values: usize, cells: u64) -> bool {
-    values > MANY_VALUES || is_identifier_label(values, cells)
-}
-
-/// The same for a label, where many classes are usual.
-pub(crate) fn is_identifier_label(values: usize, cells: u64) -> bool {
-    values > FEW_VALUES && 2 * values as u64 > cells
-}
-
 /// What is being learned about one column.
 pub(super) struct Learner {
     selected: Selected,

@@ -6,6 +6,7 @@ mod learn;
 mod learner;
 mod notes;
 mod resolve;
+mod rules;
 mod spread;
 mod stored;
 
@@ -18,7 +19,7 @@ use crate::text::Written;
 pub use categories::UNSEEN;
 pub(crate) use categories::{Found, Interner, Lookup, MOST_CATEGORIES};
 pub use learn::Progress;
-pub(crate) use learner::{MOST_WHOLE_CLASSES, is_identifier, is_identifier_label};
+pub(crate) use rules::{MOST_WHOLE_CLASSES, is_identifier, is_identifier_label};
 
 /// The version of the stored form.
 pub const SCHEMA_VERSION: u32 = 1;

@@ -13,7 +13,8 @@ use crate::cells::{At, Key, Keys};
 use crate::column::ColumnKind;
 use crate::error::{DataError, Result};
 use crate::format::ReadAs;
-use crate::request::{How, PickList, Request, Selected, Selection};
+use crate::picks::PickList;
+use crate::request::{How, Request, Selected, Selection};
 use crate::source::{Piece, Source};
 use crate::text::{Guess, Verdict};
 

@@ -69,11 +69,8 @@ fn split_named(text: &str) -> (&str, Option<&str>) {
 
 fn numeric(text: &str, order: DateOrder) -> Option<i64> {
     let separator = text.chars().find(|c| !c.is_ascii_digit())?;
-    let usual = match (separator, order) {
-        ('-' | '/', _) => true,
-        ('.', DateOrder::Dmy | DateOrder::Ymd) => true,
-        _ => false,
-    };
+    let usual =
+        matches!((separator, order), ('-' | '/', _) | ('.', DateOrder::Dmy | DateOrder::Ymd));
     let mut parts = text.split(separator);
     let parts = (parts.next()?, parts.next()?, parts.next()?, parts.next());
     let (year, month, day) = match (parts, order) {
@@ -103,8 +100,8 @@ fn named(text: &str) -> Option<i64> {
 
 fn month(word: &str) -> Option<i64> {
     let word = word.trim_end_matches('.').to_lowercase();
-    let fits = |name: &&str| **name == word || (word.len() == 3 && name.starts_with(&word));
-    MONTHS.iter().position(|name| fits(&name)).map(|i| i as i64 + 1)
+    let fits = |name: &str| name == word || (word.len() == 3 && name.starts_with(&word));
+    MONTHS.iter().position(|name| fits(name)).map(|i| i as i64 + 1)
 }
 
 fn whole(text: &str, digits: std::ops::RangeInclusive<usize>) -> Option<i64> {

@@ -19,13 +19,14 @@ use self::entry::{Entry, Guesses, Method, Setting};
 use self::report::Report;
 use self::rivals::Wanted;
 use crate::args::{Compare, Global};
-use crate::data::{check_output, index_warning, learn, notes, request, shared};
+use crate::data::{check_output, learn, shared};
 use crate::encoding::check_exact;
 use crate::failure::{Failure, Outcome};
 use crate::inquiry::{self, Files};
 use crate::memory::{scaled_columns, standardise};
 use crate::output;
 use crate::progress::{self, Spinner};
+use crate::request::{index_warning, notes, request};
 use crate::ring::{Encoded, Probing, Ring, Scored};
 
 pub fn run(options: &Compare, global: &Global) -> Outcome {
