@@ -86,7 +86,7 @@ fn inspect_for_people() {
 fn messy() -> String {
     let line = |i: usize| {
         let rate = ["12 %", "5%", "N/A"][i % 3];
-        let name = if i % 2 == 0 { "a" } else { "-" };
+        let name = if i.is_multiple_of(2) { "a" } else { "-" };
         format!(
             "{i},\"${},500\",{rate},{:02}/{:02}/2013,{name},p{i},{}",
             i % 9 + 1,
@@ -168,4 +168,26 @@ fn columns_of_a_model() {
     {
         assert!(info.stdout.contains(note) && fit.stderr.contains(note), "{note}\n{}", info.stdout);
     }
+}
+
+#[test]
+fn cells_that_stand_for_a_gap() {
+    let folder = Folder::new();
+    let line = |i: usize| {
+        let a = if i.is_multiple_of(5) { "-999".to_owned() } else { (i * i % 13).to_string() };
+        let b = ["unknown", "x", "y"][i % 3];
+        format!("{a}|{b}|{}|{}", i % 2, i / 2 % 2)
+    };
+    let lines: Vec<String> = (0..90).map(line).collect();
+    folder.write("bars.txt", people::table("a|b|y|s", &lines));
+    let tokens = "--missing-values -999,unknown";
+    let inspected = folder.sarl(&format!("inspect bars.txt {tokens} --json")).succeeded().json();
+    let missing = |name: &str| column(&inspected, name)["missing"].clone();
+    assert_eq!((missing("a"), missing("b"), missing("y")), (json!(18), json!(30), json!(0)));
+    let fit =
+        format!("fit bars.txt -t y -s s {tokens} --missing drop --lambda 0.5 -o m.safetensors");
+    folder.sarl(&fit).succeeded();
+    // The model knows them without being told again.
+    let encoded = folder.sarl("encode m.safetensors bars.txt -o z.csv --json").succeeded().json();
+    assert_eq!((&encoded["rows"], &encoded["dropped"]), (&json!(90), &json!(42)));
 }

@@ -194,7 +194,9 @@ impl Judge<'_> {
         }
         let (values, _) = self.values();
         if self.few_whole() {
-            self.say(format!("{values} whole numbers, taken as classes; or say :number"));
+            if values > 2 {
+                self.say(format!("{values} whole numbers, taken as classes; or say :number"));
+            }
             return Holds::Class;
         }
         self.say("many whole numbers, taken as a number; or say :class");
