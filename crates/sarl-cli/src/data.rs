@@ -4,7 +4,10 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use faer::{Mat, MatRef};
-use sarl::{Block, Family, FeatureMap, Layout, Moments, MomentsOptions, Reduced, Reservoir, Role};
+use sarl::{
+    Block, Family, FeatureMap, Layout, Moments, MomentsOptions, Reduced, Reservoir, Role, Spanned,
+    Wide,
+};
 use sarl_data::{
     BlockOptions, DataBlock, FeatureValues, LabelColumn, LabelValues, Missing, Request, Scale,
     Schema, Source, Targets,
@@ -36,8 +39,7 @@ pub struct Fitted {
 impl Fitted {
     /// The standard deviation of each feature of the map.
     pub fn spreads(&self) -> Outcome<Vec<f64>> {
-        let c = self.moments.covariances()?.features;
-        Ok((0..c.ncols()).map(|i| c[(i, i)].max(0.0).sqrt()).collect())
+        Ok(self.map.spreads(&self.moments)?)
     }
 }
 
@@ -106,8 +108,14 @@ fn linear(
     let map = FeatureMap::coded(schema.dense_width(), &categories(&schema));
     let layout = layout(&schema, &map);
     let rows = Rows { source, schema: &schema, global };
-    let mut moments = match accumulate(&rows, &map, &layout, options) {
-        Ok(moments) => moments,
+    let wide = Wide::suits(schema.rows(), layout.features());
+    let standardise = request.missing == Missing::Error && request.scale == Scale::Standard;
+    let read = match wide {
+        true => hold(&rows, &layout, options, standardise),
+        false => add_up(&rows, map, &layout, options, standardise),
+    };
+    let Spanned { map, moments, spreads } = match read {
+        Ok(read) => read,
         Err(failure) => {
             // The full pass names the count and the first rows of what is missing.
             if failure.missing {
@@ -117,12 +125,38 @@ fn linear(
         }
     };
     if request.missing == Missing::Error {
-        schema.set_spreads(&match request.scale {
-            Scale::Standard => moments.standardise()?,
-            Scale::None => moments.spreads()?,
-        })?;
+        schema.set_spreads(&spreads)?;
     }
     Ok((schema, layout, map, moments))
+}
+
+/// Rows in memory, for fewer of them than there are features.
+fn hold(
+    rows: &Rows<'_>,
+    layout: &Layout,
+    options: &EncoderOptions,
+    standardise: bool,
+) -> Outcome<Spanned> {
+    let expected = rows.schema.rows() as usize;
+    let mut wide = Wide::new(layout.clone(), moments_options(options), expected)?;
+    rows.each("reading rows", |data| {
+        with_block(data, true, |block| Ok(wide.push(block)?))
+    })?;
+    let _spinner = Spinner::new("finding the span of the rows", rows.global.quiet);
+    Ok(wide.spanned(standardise)?)
+}
+
+/// The moments of the features themselves.
+fn add_up(
+    rows: &Rows<'_>,
+    map: FeatureMap,
+    layout: &Layout,
+    options: &EncoderOptions,
+    standardise: bool,
+) -> Outcome<Spanned> {
+    let mut moments = accumulate(rows, &map, layout, options)?;
+    let spreads = if standardise { moments.standardise()? } else { moments.spreads()? };
+    Ok(Spanned { map, moments, spreads })
 }
 
 fn kernel(
@@ -252,15 +286,19 @@ fn layout(schema: &Schema, map: &FeatureMap) -> Layout {
     layout
 }
 
+/// How moments are kept.
+pub fn moments_options(options: &EncoderOptions) -> MomentsOptions {
+    let folds = options.folds as usize;
+    MomentsOptions { folds, seed: options.seed, ..Default::default() }
+}
+
 fn accumulate(
     rows: &Rows<'_>,
     map: &FeatureMap,
     layout: &Layout,
     options: &EncoderOptions,
 ) -> Outcome<Moments> {
-    let folds = options.folds as usize;
-    let options = MomentsOptions { folds, seed: options.seed, ..Default::default() };
-    let mut moments = map.moments(layout, options)?;
+    let mut moments = map.moments(layout, moments_options(options))?;
     rows.each("accumulating moments", |data| {
         with_block(data, map.is_linear(), |block| Ok(map.push(&mut moments, block)?))
     })?;

@@ -4,12 +4,12 @@ use faer::{Mat, MatRef};
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use sarl::{Encoder, FeatureMap, Goal, HeldOut, Layout, Model, Moments, MomentsOptions, Reduced};
+use sarl::{Encoder, FeatureMap, Goal, HeldOut, Layout, Model, Moments, Reduced};
 use sarl_data::{BlockOptions, DataBlock, LabelColumn, Scale, Schema, Source};
 use sarl_eval::{Labelled, Labels};
 
 use crate::args::{EncoderOptions, Global};
-use crate::data::with_block;
+use crate::data::{moments_options, with_block};
 use crate::encoding::{family, map_of_sample, ridge};
 use crate::failure::{Failure, Outcome};
 use crate::progress::Pass;
@@ -122,13 +122,15 @@ impl Prepared {
         labels: &Labelled<'_>,
         options: &EncoderOptions,
     ) -> Outcome<Self> {
-        let map = match family(options.kernel) {
-            None => FeatureMap::linear(x.ncols()),
-            Some(family) => map_of_sample(x, family, options, &mut Vec::new())?,
+        let how = moments_options(options);
+        let (map, layout, moments) = match family(options.kernel) {
+            None => sarl_eval::linear_moments(x, labels, how)?,
+            Some(family) => {
+                let map = map_of_sample(x, family, options, &mut Vec::new())?;
+                let (layout, moments) = sarl_eval::moments(&map, x, labels, how)?;
+                (map, layout, moments)
+            }
         };
-        let folds = options.folds as usize;
-        let how = MomentsOptions { folds, seed: options.seed, ..Default::default() };
-        let (layout, moments) = sarl_eval::moments(&map, x, labels, how)?;
         Ok(Prepared { map, layout, moments, cap: options.dim.map(|d| d as usize) })
     }
 

@@ -46,7 +46,7 @@ mod threads;
 pub use audit::{Attribute, Baseline, Finding, Options, Score, Told, Trial, View, audit};
 pub use error::{Error, Result};
 pub use fairness::Fairness;
-pub use moments::{Labelled, explained, moments};
+pub use moments::{Labelled, explained, linear_moments, moments};
 pub use side::{Asked, Attributes, Side, blind};
 pub use task::{Labels, Prediction, Probe, Task};
 pub use threads::on_threads;

@@ -1,7 +1,9 @@
 //! Rows in memory with their labels, as the spectral core reads them.
 
 use faer::MatRef;
-use sarl::{Block, FeatureMap, Goal, Layout, Model, Moments, MomentsOptions, Reduced, Role};
+use sarl::{
+    Block, FeatureMap, Goal, Layout, Model, Moments, MomentsOptions, Reduced, Role, Wide,
+};
 
 use crate::task::Labels;
 
@@ -27,6 +29,37 @@ pub fn moments(
     labels: &Labelled<'_>,
     options: MomentsOptions,
 ) -> sarl::Result<(Layout, Moments)> {
+    let (layout, block) = labelled(x, labels);
+    let mut moments = map.moments(&layout, options)?;
+    map.push(&mut moments, &block)?;
+    Ok((layout, moments))
+}
+
+/// The map, the layout and the moments of a linear encoder of rows in memory: in the span of the
+/// rows, where there are fewer of them than features.
+///
+/// # Errors
+///
+/// What the core says: values that are not finite, rows that do not match.
+pub fn linear_moments(
+    x: MatRef<'_, f64>,
+    labels: &Labelled<'_>,
+    options: MomentsOptions,
+) -> sarl::Result<(FeatureMap, Layout, Moments)> {
+    if !Wide::suits(x.nrows() as u64, x.ncols()) {
+        let map = FeatureMap::linear(x.ncols());
+        let (layout, moments) = moments(&map, x, labels, options)?;
+        return Ok((map, layout, moments));
+    }
+    let (layout, block) = labelled(x, labels);
+    let mut wide = Wide::new(layout.clone(), options, x.nrows())?;
+    wide.push(&block)?;
+    let spanned = wide.spanned(false)?;
+    Ok((spanned.map, layout, spanned.moments))
+}
+
+/// The layout of rows with their labels, and all of them as one block.
+fn labelled<'a>(x: MatRef<'a, f64>, labels: &Labelled<'a>) -> (Layout, Block<'a, f64>) {
     let mut layout = Layout::dense(x.ncols());
     let mut block = Block::new(x);
     if labels.targets.is_empty() {
@@ -46,21 +79,18 @@ pub fn moments(
             };
         }
     }
-    if let Some(weights) = labels.weights {
-        block = block.weighted(weights);
+    match labels.weights {
+        Some(weights) => (layout, block.weighted(weights)),
+        None => (layout, block),
     }
-    let mut moments = map.moments(&layout, options)?;
-    map.push(&mut moments, &block)?;
-    Ok((layout, moments))
 }
 
 /// An encoder of full utility for this attribute: least squares onto it.
 pub(crate) fn regression(x: MatRef<'_, f64>, labels: &Labels) -> sarl::Result<Model> {
-    let map = FeatureMap::linear(x.ncols());
     let labels = std::slice::from_ref(labels);
     let labels = Labelled { targets: labels, sensitives: labels, weights: None };
     let options = MomentsOptions { folds: 1, ..Default::default() };
-    let (layout, moments) = moments(&map, x, &labels, options)?;
+    let (map, layout, moments) = linear_moments(x, &labels, options)?;
     let reduced = Reduced::new(&moments.covariances()?, 0.0)?;
     Model::new(&map, &layout, &reduced, None, Goal::Lambda(0.0))
 }

@@ -62,8 +62,8 @@ pub mod tolerance;
 pub use encoder::{Encoder, Erasure, Model};
 pub use error::{Error, Place, Result};
 pub use features::{
-    Choice, Family, FeatureMap, Kernel, LandmarkOptions, Map, Reservoir, median_gamma,
-    median_gamma_weighted,
+    Choice, Family, FeatureMap, Kernel, LandmarkOptions, Map, Reservoir, Spanned, Wide,
+    median_gamma, median_gamma_weighted,
 };
 pub use front::{
     Attribute, Attributes, Bounds, Candidate, Certificate, Criterion, Front, Goal, HeldOut,

@@ -21,6 +21,8 @@ use crate::source::Source;
 const DEPTH: usize = 2;
 /// No block has more rows than this.
 const MOST_ROWS: usize = 1 << 20;
+/// And never more numbers than this, where a single row has fewer.
+const MOST_NUMBERS: usize = 1 << 24;
 
 /// What to do with a category that the schema does not know.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -164,7 +166,8 @@ impl Source {
     ///
     /// Reading stops when the iterator is dropped. After an error it ends.
     pub fn blocks(&self, schema: &Schema, options: &BlockOptions) -> Result<Blocks> {
-        let rows = options.rows.clamp(1, MOST_ROWS);
+        let fitting = (MOST_NUMBERS / schema.features().len().max(1)).max(1);
+        let rows = options.rows.clamp(1, MOST_ROWS).min(fitting);
         let (recycled, spare) = channel();
         let left_out = Arc::new(AtomicU64::new(0));
         let builder = build::Builder::new(self, schema, options, rows, spare, left_out.clone())?;

@@ -34,6 +34,7 @@ mod erasure;
 mod file;
 mod frozen;
 mod model;
+mod spanned;
 #[cfg(test)]
 mod tests;
 

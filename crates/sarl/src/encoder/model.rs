@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use faer::Mat;
 
 use super::Encoder;
+use super::spanned::over_inputs;
 use crate::features::{Columns, FeatureMap};
 use crate::front::{Attributes, Certificate, Front, Goal, Method, Point, Solution};
 use crate::moments::{Label, Layout, Role};
@@ -39,6 +40,15 @@ impl Model {
         if map.outputs() != reduced.features() {
             return Err(Error::shape("features", reduced.features(), map.outputs()));
         }
+        let mut reduced = reduced.clone();
+        match &map.span {
+            Some(span) => reduced = over_inputs(reduced, span, layout),
+            None => {
+                let folded = map.fold(reduced.basis.clone());
+                map.check_fold(&reduced.basis, &folded)?;
+                reduced.basis = folded;
+            }
+        }
         for (what, role, found) in [
             ("target columns", Role::Target, reduced.label_columns().0),
             ("sensitive columns", Role::Sensitive, reduced.label_columns().1),
@@ -47,10 +57,6 @@ impl Model {
                 return Err(Error::shape(what, layout.width(role), found));
             }
         }
-        let mut reduced = reduced.clone();
-        let folded = map.fold(reduced.basis.clone());
-        map.check_fold(&reduced.basis, &folded)?;
-        reduced.basis = folded;
         let solution = Front::new(&reduced, cap)?.solve(goal)?;
         let labels = layout.labels().to_vec();
         let extra = BTreeMap::new();

@@ -67,6 +67,7 @@ impl Columns {
 impl FeatureMap {
     /// The map in the safetensors format. The same map is the same bytes.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        self.check_maps_rows()?;
         let mut writer = Writer::default();
         let map = self.columns.store(&mut writer);
         if let Some(factor) = &self.factor {

@@ -18,13 +18,17 @@ mod file;
 mod kernel;
 mod landmarks;
 mod sample;
+mod span;
 #[cfg(test)]
 mod tests;
+mod wide;
 
 pub(crate) use file::Stored;
 pub use kernel::{Family, Kernel, median_gamma, median_gamma_weighted};
 pub use landmarks::{Choice, LandmarkOptions};
 pub use sample::Reservoir;
+pub(crate) use span::Span;
+pub use wide::{Spanned, Wide};
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -134,6 +138,8 @@ pub struct FeatureMap {
     places: HashMap<u64, Vec<usize>>,
     /// The rounding error of each feature, as [`Moments`] want it.
     noise: Vec<f64>,
+    /// Where the features are coordinates in the span of rows.
+    pub(crate) span: Option<Arc<Span>>,
     residual: f64,
 }
 
@@ -263,7 +269,7 @@ impl FeatureMap {
                 places.entry(hash(landmarks.row(j))).or_default().push(j);
             }
         }
-        FeatureMap { columns, factor: factor.map(Arc::new), places, noise, residual }
+        FeatureMap { columns, factor: factor.map(Arc::new), places, noise, span: None, residual }
     }
 
     /// The number of inputs.
@@ -273,7 +279,7 @@ impl FeatureMap {
 
     /// m, the number of features.
     pub fn outputs(&self) -> usize {
-        self.columns.outputs()
+        self.span.as_ref().map_or_else(|| self.columns.outputs(), |span| span.size())
     }
 
     /// For landmarks, the share of `Σ k(x,x)` over the candidates that they leave unexplained.
@@ -291,8 +297,15 @@ impl FeatureMap {
         if x.ncols() != self.inputs() {
             return Err(Error::shape("input columns", x.ncols(), self.inputs()));
         }
+        self.check_maps_rows()?;
         check_finite(x, 0, Place::Feature)?;
         Ok(self.features(x))
+    }
+
+    /// The coordinates of the rows that span were found with the span.
+    fn check_maps_rows(&self) -> Result<()> {
+        let message = "the map of a wide problem has coordinates for its own rows only";
+        if self.span.is_some() { Err(Error::Unavailable(message)) } else { Ok(()) }
     }
 
     fn features(&self, x: MatRef<'_, f64>) -> Mat<f64> {
@@ -334,10 +347,26 @@ impl FeatureMap {
         if worst <= AGREES { Ok(()) } else { Err(Error::Unstable) }
     }
 
+    /// The standard deviation of each column that the weights of a model belong to, of moments made
+    /// by this map.
+    pub fn spreads(&self, moments: &Moments) -> Result<Vec<f64>> {
+        let variance = match &self.span {
+            Some(span) => span.variance(),
+            None => {
+                let c = moments.covariances()?.features;
+                (0..c.ncols()).map(|i| c[(i, i)]).collect()
+            }
+        };
+        Ok(variance.into_iter().map(|v| v.max(0.0).sqrt()).collect())
+    }
+
     /// Empty moments of this map's features for data of the given layout.
     pub fn moments(&self, layout: &Layout, options: MomentsOptions) -> Result<Moments> {
         if layout.features() != self.inputs() {
             return Err(Error::shape("features", layout.features(), self.inputs()));
+        }
+        if let Some(span) = &self.span {
+            return Moments::new(layout.spanned(span.size()), options);
         }
         if self.is_linear() {
             return Moments::new(layout.clone(), options);
@@ -351,6 +380,7 @@ impl FeatureMap {
 
     /// Adds a block of inputs to moments made by [`FeatureMap::moments`].
     pub fn push<T: Element>(&self, moments: &mut Moments, block: &Block<'_, T>) -> Result<()> {
+        self.check_maps_rows()?;
         if self.is_linear() {
             return moments.push(block);
         }

@@ -117,7 +117,8 @@ pub fn wants_ridge(moments: &Moments) -> bool {
 /// The mean variance of a feature: the unit of a ridge.
 pub fn mean_variance(moments: &Moments) -> Result<f64> {
     let c = moments.covariances()?.features;
-    Ok((0..c.nrows()).map(|i| c[(i, i)]).sum::<f64>() / c.nrows() as f64)
+    let total: f64 = (0..c.nrows()).map(|i| c[(i, i)]).sum();
+    Ok(total / moments.layout().carried() as f64)
 }
 
 fn score_ridges(

@@ -38,6 +38,8 @@ pub enum InputCovariances {
     Kept(LabelCovariances),
     /// The features are a map of the inputs, which were not kept.
     Gone,
+    /// The features are coordinates of the inputs in the span of the rows.
+    Span,
 }
 
 /// The second moments of a data set:
@@ -80,7 +82,9 @@ impl Covariances {
     /// `Cov(φ, x)`, features × inputs, and the mean of x, where the inputs are known.
     pub fn inputs(&self) -> Option<(MatRef<'_, f64>, &[f64])> {
         match &self.inputs {
-            InputCovariances::Features => Some((self.features.as_ref(), &self.mean)),
+            InputCovariances::Features | InputCovariances::Span => {
+                Some((self.features.as_ref(), &self.mean))
+            }
             InputCovariances::Kept(x) => Some((x.cross.as_ref(), &x.mean)),
             InputCovariances::Gone => None,
         }
@@ -106,6 +110,7 @@ impl Covariances {
                 Inputs::Features => InputCovariances::Features,
                 Inputs::Kept(width) => InputCovariances::Kept(parts.numeric(layout.dense, width)),
                 Inputs::Gone => InputCovariances::Gone,
+                Inputs::Span(_) => InputCovariances::Span,
             },
             features,
             rank_tolerance: rounding.rank,

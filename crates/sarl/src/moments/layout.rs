@@ -53,6 +53,8 @@ pub(crate) enum Inputs {
     Kept(usize),
     /// Nowhere: the features are a map of them.
     Gone,
+    /// So many, in the span of whose rows the features are coordinates.
+    Span(usize),
 }
 
 impl Inputs {
@@ -60,7 +62,7 @@ impl Inputs {
     pub(crate) fn kept(self) -> usize {
         match self {
             Inputs::Kept(width) => width,
-            Inputs::Features | Inputs::Gone => 0,
+            Inputs::Features | Inputs::Gone | Inputs::Span(_) => 0,
         }
     }
 }
@@ -145,6 +147,21 @@ impl Layout {
         }
     }
 
+    /// The same labels over `size` coordinates in the span of rows of these features.
+    pub(crate) fn spanned(&self, size: usize) -> Self {
+        let (codes, inputs) = (Vec::new(), Inputs::Span(self.features()));
+        Layout { dense: size, codes, inputs, keeps: false, labels: self.labels.clone() }
+    }
+
+    /// The number of inputs whose variance the features carry: their own, unless they are
+    /// coordinates of more of them.
+    pub(crate) fn carried(&self) -> usize {
+        match self.inputs {
+            Inputs::Span(inputs) => inputs,
+            _ => self.features(),
+        }
+    }
+
     /// The number of features, one-hot columns included.
     pub fn features(&self) -> usize {
         self.codes.iter().fold(self.dense, |sum, &n| sum.saturating_add(n))
@@ -182,7 +199,7 @@ impl Layout {
             LabelKind::Number { width } => width,
             LabelKind::Features => match self.inputs {
                 Inputs::Kept(width) => width,
-                Inputs::Features | Inputs::Gone => self.features(),
+                Inputs::Features | Inputs::Gone | Inputs::Span(_) => self.features(),
             },
         }
     }

@@ -101,6 +101,12 @@ impl Problem {
         })
     }
 
+    /// The same problem with the target in other columns, of which these are an isometry.
+    pub(crate) fn with_target(mut self, cross: Mat<f64>, variance: Vec<f64>) -> Self {
+        (self.target.cross, self.target.variance) = (cross, variance);
+        self
+    }
+
     /// t.
     pub(crate) fn size(&self) -> usize {
         self.target.a.nrows()

@@ -78,7 +78,8 @@ impl Reduced {
         let q = with_spare(q, spare);
         let basis = whitening.unwhiten(q.as_ref());
         let basis = match c.inputs {
-            InputCovariances::Features => basis,
+            // With fewer rows than features many weights encode the rows alike.
+            InputCovariances::Features if c.rows > c.features.nrows() as u64 => basis,
             _ => whitening.least(c.features.as_ref(), basis),
         };
         let (problem, basis, ridged) = match ridge > 0.0 {
