@@ -89,6 +89,7 @@ class Base(Fitted, TransformerMixin, BaseEstimator):  # type: ignore[misc]
             )
         solved = self._solve(goal, moments) if solve else None
         self._moments, self._solved, self._front = moments, solved, None
+        self._streams = not solve
 
     def _target(self, y: Any) -> Any:
         """What is to be kept; none stands for the features."""
@@ -209,7 +210,7 @@ class Base(Fitted, TransformerMixin, BaseEstimator):  # type: ignore[misc]
         given = [(name, getattr(self, name)) for name in GOALS if getattr(self, name) is not None]
         return one_goal(given, default=("max_leakage", 0.0))
 
-    def _solve(self, goal: Goal, moments: Moments) -> _files.Solved:
+    def _solve(self, goal: Goal, moments: Moments, *, whole: bool = True) -> _files.Solved:
         assert moments._core is not None and moments._columns is not None
         solved = moments._core.solve(
             standardise=self._standardises(),
@@ -217,6 +218,7 @@ class Base(Fitted, TransformerMixin, BaseEstimator):  # type: ignore[misc]
             cap=self._cap(),
             goal_name=goal[0],
             value=goal[1],
+            whole=whole,
             threads=threads(self.n_jobs),
         )
         model, spreads, labels = solved
@@ -273,7 +275,9 @@ class Base(Fitted, TransformerMixin, BaseEstimator):  # type: ignore[misc]
         path : path
             Where to; a safetensors file, with no code in it.
         """
-        solved = self._fitted()
+        self._save(path, self._fitted())
+
+    def _save(self, path: str | os.PathLike[str], solved: _files.Solved) -> None:
         held = self.heldout_
         about = {"class": type(self).__name__, "params": self._plain_params()}
         losses = None if held is None else list(held)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import os
 from typing import Any
 
@@ -36,6 +37,11 @@ class Eraser(OneToOneFeatureMixin, Fits):  # type: ignore[misc]
         In which units little is changed: those of X, or units of standard deviations. Full
         erasure is the same in both.
     {erasing}
+
+    A full erasure keeps only the directions that it takes off, however many columns X has: that is
+    what :meth:`save` and a pickle hold. `retune` and `front_` solve the whole problem from the moments
+    of the rows, which a fitted eraser still has and a file has not; see :meth:`save`. A pickle has
+    them where rows came by :meth:`partial_fit`, so that a stream can go on.
 
     Attributes
     ----------
@@ -112,6 +118,34 @@ class Eraser(OneToOneFeatureMixin, Fits):  # type: ignore[misc]
 
     def _target(self, y: Any) -> Any:
         return None
+
+    def _solve(
+        self, goal: Goal, moments: Moments, *, whole: bool = False
+    ) -> _files.Solved:
+        return super()._solve(goal, moments, whole=whole)
+
+    def save(self, path: str | os.PathLike[str], *, whole: bool = False) -> None:
+        """Write the model file: whole, or not at all.
+
+        Parameters
+        ----------
+        path : path
+            Where to; a safetensors file, with no code in it.
+        whole : bool, default=False
+            Whether a full erasure is stored with the problem that it solved, which is of the size
+            of n_features²: :meth:`retune`, :attr:`front_` and the command line need it.
+            Partial erasures always are.
+        """
+        self._save(path, self._whole() if whole else self._fitted())
+
+    def __getstate__(self) -> dict[str, Any]:
+        state: dict[str, Any] = super().__getstate__()
+        solved = state.get("_solved")
+        if solved is None or solved.model.is_whole or state.get("_streams"):
+            return state
+        held = self.heldout_
+        losses = None if held is None else list(held[:4])
+        return {**state, "_moments": None, "_solved": dataclasses.replace(solved, heldout=losses)}
 
     def _rows(self, X: Any, *, reset: bool, least: int = 1) -> Any:
         X = super()._rows(X, reset=reset, least=least)

@@ -68,8 +68,8 @@ class Fits(Base):
         new = not self.__sklearn_is_fitted__()
         if not new and self._moments is None:
             raise ValueError(
-                "the encoder was read from a file, which does not hold the moments of its rows: "
-                "more rows cannot be added"
+                "the encoder was read from a file or a pickle that does not hold the moments of its "
+                "rows: more rows cannot be added"
             )
         self._fit(X, y, sensitive_features, sample_weight, reset=new, solve=False)
         return self
@@ -93,7 +93,7 @@ class Fits(Base):
         self._fitted()
         if self._moments is None:
             raise AttributeError(
-                "the encoder was read from a file, which does not hold its moments"
+                "the encoder was read from a file or a pickle that does not hold its moments"
             )
         return self._moments.copy()
 

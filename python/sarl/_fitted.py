@@ -33,8 +33,15 @@ class Fitted:
     def _goal(self) -> Goal:
         raise NotImplementedError
 
-    def _solve(self, goal: Goal, moments: Moments) -> _files.Solved:
+    def _solve(self, goal: Goal, moments: Moments, *, whole: bool = True) -> _files.Solved:
         raise NotImplementedError
+
+    def _whole(self) -> _files.Solved:
+        """The solution with all other trade-offs in it."""
+        solved = self._fitted()
+        if solved.model.is_whole or self._moments is None:
+            return solved
+        return self._solve(solved.model.goal, self._moments, whole=True)
 
     def _standardises(self) -> bool:
         raise NotImplementedError
@@ -156,7 +163,7 @@ class Fitted:
         """
         if isinstance(points, bool) or not isinstance(points, (int, np.integer)) or points < 2:
             raise ValueError(f"points is {points!r}: expected a whole number, 2 or more")
-        solved = self._fitted()
+        solved = self._whole()
         data: dict[str, NDArray[Any]] = dict(solved.model.front(int(points), threads(self.n_jobs)))
         held = self._held_out(points=int(points))
         if held is not None:
@@ -221,7 +228,10 @@ class Fitted:
         new = copy.copy(self)
         self._clear_goal(new)
         setattr(new, name, value)
-        new._solved = solved.retuned(name, value)
+        if solved.model.is_whole or self._moments is None:
+            new._solved = solved.retuned(name, value)
+        else:
+            new._solved = new._solve((name, value), self._moments)
         if self._moments is not None:
             # Rows that are added to one of them are not those of the other.
             new._moments = self._moments.copy()

@@ -181,8 +181,8 @@ class KernelSARL(Encodes):
         check_choice("scale", self.scale, ("standard", "none"))
         return False
 
-    def _solve(self, goal: Goal, moments: Moments) -> _files.Solved:
-        solved = super()._solve(goal, moments)
+    def _solve(self, goal: Goal, moments: Moments, *, whole: bool = True) -> _files.Solved:
+        solved = super()._solve(goal, moments, whole=whole)
         assert isinstance(moments, KernelMoments)
         model = solved.model.scaled(*moments.scaling)
         return _files.Solved(model, solved.columns, solved.labels, moments.spreads, solved.stats)

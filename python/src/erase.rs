@@ -5,11 +5,12 @@ use faer::{Accum, Mat, MatMut, MatRef, Par};
 use numpy::{PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 use rayon::prelude::*;
-use sarl::{Element, Model, Place};
+use sarl::{Element, Place};
 
 use crate::arrays::{Returned, Scaling};
 use crate::failure::{refused, wrong};
 use crate::model::{CHUNK, moved};
+use crate::solved::Solved;
 use crate::work::released;
 
 /// Rows that one worker erases at a time.
@@ -32,8 +33,8 @@ struct Buffers {
 }
 
 impl Erased {
-    pub fn new(model: &Model, scaling: &Scaling) -> PyResult<Self> {
-        let erasure = model.erasure().map_err(refused)?;
+    pub fn new(solved: &Solved, scaling: &Scaling) -> PyResult<Self> {
+        let erasure = solved.erasure().map_err(refused)?;
         let of = |values: &[f64], j: usize, none: f64| values.get(j).copied().unwrap_or(none);
         let shift = |j: usize| of(&scaling.shift, j, 0.0);
         let factor = |j: usize| of(&scaling.factor, j, 1.0);

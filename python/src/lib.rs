@@ -16,6 +16,7 @@ mod model;
 mod moments;
 mod onnx;
 mod sample;
+mod solved;
 mod work;
 
 use pyo3::prelude::*;

@@ -14,6 +14,7 @@ use crate::arrays::{Beside, Matrix, Returned, Scaling, owned, put, returned, sli
 use crate::erase::Erased;
 use crate::failure::{refused, wrong};
 use crate::goal::{Limit, goal, parameter};
+use crate::solved::Solved;
 use crate::work::released;
 use crate::{files, onnx};
 
@@ -34,22 +35,22 @@ type ErasureParts<'py> =
 /// A model, with the scaling of the rows that it encodes.
 #[pyclass(module = "sarl._core", frozen)]
 pub struct Model {
-    model: sarl::Model,
+    solved: Solved,
     scaling: Scaling,
     encoder: OnceLock<Encoder>,
     erasure: OnceLock<Erased>,
 }
 
-pub fn model_of(model: sarl::Model, scaling: Scaling) -> Model {
-    Model { model, scaling, encoder: OnceLock::new(), erasure: OnceLock::new() }
+pub fn model_of(solved: Solved, scaling: Scaling) -> Model {
+    Model { solved, scaling, encoder: OnceLock::new(), erasure: OnceLock::new() }
 }
 
 #[pymethods]
 impl Model {
     /// Another goal from the same fit.
     fn retune(&self, goal_name: &str, value: Limit) -> PyResult<Self> {
-        let model = self.model.retune(goal(goal_name, value)?).map_err(refused)?;
-        Ok(model_of(model, self.scaling.clone()))
+        let model = self.solved.whole()?.retune(goal(goal_name, value)?).map_err(refused)?;
+        Ok(model_of(Solved::Whole(Box::new(model)), self.scaling.clone()))
     }
 
     /// z of each row, of the precision of x.
@@ -92,43 +93,50 @@ impl Model {
     /// The number of dimensions of z.
     #[getter]
     fn dim(&self) -> usize {
-        self.model.point().dim
+        self.solved.point().dim
+    }
+
+    /// Whether the whole problem is there, which other goals need.
+    #[getter]
+    fn is_whole(&self) -> bool {
+        self.solved.is_whole()
     }
 
     /// Whether z is linear in x.
     #[getter]
     fn is_linear(&self) -> bool {
-        self.model.is_linear()
+        self.solved.is_linear()
     }
 
     /// The cap on dimensions.
     #[getter]
     fn cap(&self) -> Option<usize> {
-        self.model.cap()
+        self.solved.cap()
     }
 
     /// The ridge.
     #[getter]
     fn ridge(&self) -> f64 {
-        self.model.reduced().ridge()
+        self.solved.ridge()
     }
 
     /// The number of rows it was fitted on.
     #[getter]
     fn rows(&self) -> u64 {
-        self.model.reduced().rows()
+        self.solved.rows()
     }
 
     /// The dimension of the whitened space.
     #[getter]
     fn basis(&self) -> usize {
-        self.model.reduced().basis()
+        self.solved.basis()
     }
 
     /// The kernel and its parameters: name, γ, degree, coef0; none if it is linear.
     #[getter]
     fn kernel(&self) -> Option<KernelParts> {
-        match self.model.encoder().map() {
+        let Solved::Whole(model) = &self.solved else { return None };
+        match model.encoder().map() {
             Map::Linear { .. } => None,
             Map::Fourier { .. } => Some(("random-features", None, None, None)),
             Map::Kernel { kernel, .. } => Some(match kernel {
@@ -144,12 +152,12 @@ impl Model {
     /// The goal: the name of its parameter, and its value.
     #[getter]
     fn goal(&self) -> (&'static str, Limit) {
-        parameter(self.model.goal())
+        parameter(self.solved.goal())
     }
 
     /// For the targets and for what is hidden, each label: name, loss in its own units, share, limit.
     fn attributes(&self) -> PyResult<(Vec<Figures>, Vec<Figures>)> {
-        let sarl::Attributes { target, sensitive } = self.model.attributes().map_err(refused)?;
+        let sarl::Attributes { target, sensitive } = self.solved.attributes().map_err(refused)?;
         let figures = |labels: Vec<sarl::Attribute>| {
             labels.into_iter().map(|a| (a.name, a.loss, a.share, a.limit)).collect()
         };
@@ -159,21 +167,20 @@ impl Model {
     /// λ, dimensions, target loss, adversary loss, utility, leakage.
     #[getter]
     fn point(&self) -> (f64, usize, f64, f64, f64, f64) {
-        let p = self.model.point();
+        let p = self.solved.point();
         (p.lambda, p.dim, p.losses.jy, p.losses.js, p.utility, p.leakage)
     }
 
     /// The dual bound, and the gap to it.
     #[getter]
     fn certificate(&self) -> (f64, f64) {
-        let certificate = self.model.certificate();
+        let certificate = self.solved.certificate();
         (certificate.dual_bound, certificate.gap)
     }
 
     /// What any encoder could achieve.
     fn bounds(&self) -> PyResult<BTreeMap<&'static str, f64>> {
-        let front = self.model.front().map_err(refused)?;
-        let b = front.bounds();
+        let b = self.solved.bounds().map_err(refused)?;
         Ok(BTreeMap::from([
             ("gamma_min", b.gamma_min),
             ("gamma_max", b.gamma_max),
@@ -194,7 +201,8 @@ impl Model {
         points: usize,
         threads: Option<usize>,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let points = released(py, threads, || self.model.front()?.points(points))?;
+        let model = self.solved.whole()?;
+        let points = released(py, threads, || model.front()?.points(points))?;
         let points = points.map_err(refused)?;
         let columns: [Column<sarl::Point>; 5] = [
             ("lambda", |p| p.lambda),
@@ -214,12 +222,12 @@ impl Model {
 
     /// The λ at which dimensions are lost.
     fn breakpoints(&self) -> PyResult<Vec<f64>> {
-        self.model.front().and_then(|f| f.breakpoints()).map_err(refused)
+        self.solved.whole()?.front().and_then(|f| f.breakpoints()).map_err(refused)
     }
 
     /// Columns × dim: z = weightsᵀ columns − offset.
     fn weights<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        returned(py, self.model.encoder().weights())
+        returned(py, self.solved.whole()?.encoder().weights())
     }
 
     /// The shift and the factor of each dense column; empty, if they come as they are.
@@ -230,19 +238,19 @@ impl Model {
 
     /// The same model for rows of another scaling.
     fn scaled(&self, shift: Vec<f64>, factor: Vec<f64>) -> PyResult<Self> {
-        Ok(model_of(self.model.clone(), Scaling::new(shift, factor)?))
+        Ok(model_of(self.solved.clone(), Scaling::new(shift, factor)?))
     }
 
     /// The number of inputs, one-hot columns included.
     #[getter]
     fn inputs(&self) -> usize {
-        self.model.inputs()
+        self.solved.inputs()
     }
 
     /// The labels: name, whether it is the target, number of classes or 0.
     #[getter]
     fn labels(&self) -> Vec<(String, bool, usize)> {
-        let labels = self.model.labels().iter().filter(|l| l.kind != LabelKind::Features);
+        let labels = self.solved.labels().iter().filter(|l| l.kind != LabelKind::Features);
         let classes = |kind: &LabelKind| match kind {
             LabelKind::Class { classes } => *classes,
             _ => 0,
@@ -261,27 +269,25 @@ impl Model {
     /// Texts that travel along.
     #[getter]
     fn extra(&self) -> BTreeMap<String, String> {
-        self.model.extra.clone()
+        self.solved.extra().clone()
     }
 
     /// Writes the model file: whole, or not at all.
     fn save(&self, path: std::path::PathBuf, extra: BTreeMap<String, String>) -> PyResult<()> {
-        let mut model = self.model.clone();
-        model.extra = extra;
-        let bytes = model.to_bytes().map_err(refused)?;
+        let bytes = self.solved.clone().with_extra(extra).to_bytes().map_err(refused)?;
         files::write(&path, &bytes)
     }
 
     /// Reads a model file's bytes and checks all of it.
     #[staticmethod]
     fn from_bytes(bytes: Cow<'_, [u8]>, shift: Vec<f64>, factor: Vec<f64>) -> PyResult<Self> {
-        let model = sarl::Model::from_bytes(&bytes).map_err(refused)?;
-        Ok(model_of(model, Scaling::new(shift, factor)?))
+        let solved = Solved::from_bytes(&bytes).map_err(refused)?;
+        Ok(model_of(solved, Scaling::new(shift, factor)?))
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let from = py.get_type::<Model>().getattr("from_bytes")?;
-        let bytes = PyBytes::new(py, &self.model.to_bytes().map_err(refused)?);
+        let bytes = PyBytes::new(py, &self.solved.to_bytes().map_err(refused)?);
         let (shift, factor) = self.scaling();
         Ok((from, (bytes, shift, factor)).into_pyobject(py)?.into_any())
     }
@@ -299,13 +305,13 @@ impl Model {
         let scaling = &self.scaling;
         let bytes = match erase {
             true => sarl_onnx::eraser(
-                &self.model.erasure().map_err(refused)?,
+                &self.solved.erasure().map_err(refused)?,
                 &scaling.shift,
                 &scaling.factor,
                 double,
             )
             .map_err(|e| wrong(e.to_string()))?,
-            false => onnx::encoder(&self.model.encoder(), scaling, columns.as_ref(), double)?,
+            false => onnx::encoder(&self.solved.whole()?.encoder(), scaling, columns.as_ref(), double)?,
         };
         files::write(&path, &bytes)
     }
@@ -317,7 +323,7 @@ impl Model {
         if let Some(encoder) = self.encoder.get() {
             return Ok(encoder);
         }
-        let encoder = self.model.encoder();
+        let encoder = self.solved.whole()?.encoder();
         let encoder = match self.scaling.is_none() {
             true => encoder,
             false => {
@@ -332,7 +338,7 @@ impl Model {
         if let Some(erasure) = self.erasure.get() {
             return Ok(erasure);
         }
-        let erased = Erased::new(&self.model, &self.scaling)?;
+        let erased = Erased::new(&self.solved, &self.scaling)?;
         Ok(self.erasure.get_or_init(|| erased))
     }
 

@@ -2,19 +2,22 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use faer::MatRef;
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
-use sarl::{Element, HeldOut, LabelKind, Layout, MomentsOptions, Precision, Role};
+use sarl::{
+    Element, HeldOut, LabelBlock, LabelKind, Layout, MomentsOptions, Precision, Role, Wide,
+};
 
 use crate::arrays::{Beside, LabelArray, Matrix, Scaling, slice, view};
 use crate::failure::{refused, wrong};
 use crate::goal::{Limit, goal};
 use crate::map::FeatureMap;
 use crate::model::{Column, model_of};
+use crate::solved::Solved;
 use crate::work::{interruptible, released};
 
 /// Numbers that are read between two questions whether somebody pressed Ctrl-C.
@@ -24,6 +27,8 @@ const CHUNK: usize = 1 << 23;
 #[pyclass(module = "sarl._core")]
 pub struct Moments {
     pub moments: Arc<sarl::Moments>,
+    /// The rows themselves, while there are fewer of them than features.
+    held: Option<Held>,
     pub map: Arc<sarl::FeatureMap>,
     /// Of the rows as they come, before the map.
     pub layout: Layout,
@@ -70,24 +75,32 @@ impl Moments {
         });
         let options = MomentsOptions { folds, seed, precision };
         let moments = Arc::new(map.moments(&layout, options).map_err(refused)?);
-        Ok(Moments { moments, map, layout })
+        let held = match map.is_linear() && Wide::suits(1, layout.features()) {
+            true => Some(Held::new(Wide::new(layout.clone(), options, 0).map_err(refused)?)),
+            false => None,
+        };
+        Ok(Moments { moments, held, map, layout })
     }
 
     /// Rows so far.
     #[getter]
     fn rows(&self) -> u64 {
-        self.moments.rows()
+        self.held.as_ref().map_or_else(|| self.moments.rows(), |held| held.rows.rows())
     }
 
     /// Texts that travel along.
     #[getter]
     fn extra(&self) -> BTreeMap<String, String> {
-        self.moments.extra.clone()
+        let held = self.held.as_ref().map(|held| &held.rows.extra);
+        held.unwrap_or(&self.moments.extra).clone()
     }
 
     #[setter]
     fn set_extra(&mut self, extra: BTreeMap<String, String>) {
-        Arc::make_mut(&mut self.moments).extra = extra;
+        Arc::make_mut(&mut self.moments).extra.clone_from(&extra);
+        if let Some(held) = &mut self.held {
+            Arc::make_mut(&mut held.rows).extra = extra;
+        }
     }
 
     /// Adds rows: all of them, or none if any is refused.
@@ -111,6 +124,14 @@ impl Moments {
             weights: weights.as_ref().map(slice).transpose()?,
         };
         let how = How { scaling: Scaling::new(shift, factor)?, threads, progress };
+        let rows = beside.labels.first().map_or(0, |label| match label {
+            LabelBlock::Class(codes) => codes.len(),
+            LabelBlock::Number(values) => values.nrows(),
+        });
+        let after = self.rows() + rows as u64;
+        if !Wide::suits(after, self.layout.features()) {
+            self.add_up(py, threads)?;
+        }
         match &x {
             Matrix::Double(x) => self.add(py, view(x)?, &beside, &how),
             Matrix::Single(x) => self.add(py, view(x)?, &beside, &how),
@@ -118,17 +139,27 @@ impl Moments {
     }
 
     /// Adds the rows of other moments.
-    fn merge(&mut self, other: &Self) -> PyResult<()> {
+    fn merge(&mut self, py: Python<'_>, other: &Self) -> PyResult<()> {
         if !self.map.is_linear() || !other.map.is_linear() {
             return Err(wrong("moments behind a kernel cannot be merged"));
         }
-        Arc::make_mut(&mut self.moments).merge(&other.moments).map_err(refused)
+        self.add_up(py, None)?;
+        let theirs = match &other.held {
+            Some(held) => released(py, None, || held.rows.added_up())?.map_err(refused)?,
+            None => (*other.moments).clone(),
+        };
+        Arc::make_mut(&mut self.moments).merge(&theirs).map_err(refused)
     }
 
     /// Renumbers the classes of a label.
     fn reclass(&mut self, label: usize, to: Vec<u32>, classes: usize) -> PyResult<()> {
         let moments = Arc::make_mut(&mut self.moments);
         moments.reclass(label, &to, classes).map_err(refused)?;
+        if let Some(held) = &mut self.held {
+            let rows = Arc::make_mut(&mut held.rows);
+            rows.reclass(label, &to, classes).map_err(refused)?;
+            held.spanned = Arc::default();
+        }
         self.relabel();
         Ok(())
     }
@@ -136,7 +167,7 @@ impl Moments {
     /// A copy that can go on by itself.
     fn copy(&self) -> Self {
         let (moments, map) = (Arc::clone(&self.moments), Arc::clone(&self.map));
-        Moments { moments, map, layout: self.layout.clone() }
+        Moments { moments, held: self.held.clone(), map, layout: self.layout.clone() }
     }
 
     /// Held-out losses at evenly spaced λ, or at a goal, there for each label too.
@@ -157,12 +188,15 @@ impl Moments {
             (Some(name), Some(value)) => Some(goal(name, value)?),
             _ => None,
         };
-        let moments = Arc::clone(&self.moments);
+        let (moments, held) = (Arc::clone(&self.moments), self.held.clone());
         let losses = interruptible(
             py,
             threads,
             move |_| {
-                let moments = standardised(&moments, standardise)?.0;
+                let moments = match &held {
+                    Some(held) => held.moments(standardise)?,
+                    None => standardised(&moments, standardise)?.0,
+                };
                 let held = HeldOut::new(&moments, ridge, cap)?;
                 match asked {
                     None => Ok((held.points(points.unwrap_or(101))?, None)),
@@ -200,7 +234,8 @@ impl Moments {
 
     /// Solves for a goal: the model, the mean and the spread of each dense column, and the mean
     /// and the variance of each label column of the target and of what is hidden.
-    #[pyo3(signature = (*, standardise, ridge, cap, goal_name, value, threads=None))]
+    /// A full erasure that is not wanted whole holds no more than what goes.
+    #[pyo3(signature = (*, standardise, ridge, cap, goal_name, value, whole=true, threads=None))]
     #[allow(clippy::too_many_arguments, reason = "keywords of Python's")]
     fn solve<'py>(
         &self,
@@ -210,23 +245,39 @@ impl Moments {
         cap: Option<usize>,
         goal_name: &str,
         value: Limit,
+        whole: bool,
         threads: Option<usize>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let goal = goal(goal_name, value)?;
         let (moments, map) = (Arc::clone(&self.moments), Arc::clone(&self.map));
-        let layout = self.layout.clone();
+        let (layout, held) = (self.layout.clone(), self.held.clone());
         let solved = interruptible(
             py,
             threads,
             move |_| {
-                let (moments, spreads) = standardised(&moments, standardise)?;
+                let (moments, spreads, map) = match &held {
+                    Some(held) => held.solved(standardise)?,
+                    None => {
+                        let (moments, spreads) = standardised(&moments, standardise)?;
+                        (moments, spreads, map)
+                    }
+                };
                 let ridge = match ridge {
                     Some(ridge) => ridge,
                     None => sarl::best_ridge(&moments, cap)?.ridge,
                 };
                 let covariances = moments.covariances()?;
-                let reduced = sarl::Reduced::new(&covariances, ridge)?;
-                let model = sarl::Model::new(&map, &layout, &reduced, cap, goal)?;
+                let thin = !whole && ridge == 0.0 && cap.is_none();
+                let model = match thin && sarl::Erasing::suits(&layout, &goal) {
+                    true => {
+                        Solved::Erasing(sarl::Erasing::new(&map, &layout, &covariances, goal)?)
+                    }
+                    false => {
+                        let reduced = sarl::Reduced::new(&covariances, ridge)?;
+                        let model = sarl::Model::new(&map, &layout, &reduced, cap, goal)?;
+                        Solved::Whole(Box::new(model))
+                    }
+                };
                 let label = |l: &sarl::LabelCovariances| (l.mean.clone(), l.variance.clone());
                 Ok((model, spreads, [label(&covariances.target), label(&covariances.sensitive)]))
             },
@@ -243,7 +294,11 @@ impl Moments {
 
     /// All sums, in the safetensors format.
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        Ok(PyBytes::new(py, &self.moments.to_bytes().map_err(refused)?))
+        let bytes = match &self.held {
+            Some(held) => held.rows.to_bytes(),
+            None => self.moments.to_bytes(),
+        };
+        Ok(PyBytes::new(py, &bytes.map_err(refused)?))
     }
 
     /// The inverse of `to_bytes`; moments behind a kernel need its map.
@@ -254,6 +309,9 @@ impl Moments {
         map: Option<&Bound<'_, FeatureMap>>,
         width: usize,
     ) -> PyResult<Self> {
+        if let Ok(rows) = Wide::from_bytes(&bytes) {
+            return Self::of_rows(rows);
+        }
         let moments = sarl::Moments::from_bytes(&bytes).map_err(refused)?;
         let layout = moments.layout().clone();
         let (layout, map) = match map {
@@ -263,7 +321,7 @@ impl Moments {
             }
             Some(map) => (Layout::dense(width).keep_inputs(), Arc::clone(&map.get().map)),
         };
-        let mut this = Moments { moments: Arc::new(moments), map, layout };
+        let mut this = Moments { moments: Arc::new(moments), held: None, map, layout };
         this.relabel();
         Ok(this)
     }
@@ -285,6 +343,13 @@ impl Moments {
         how: &How<'_, '_>,
     ) -> PyResult<()> {
         how.scaling.check(x.ncols())?;
+        if let Some(held) = &mut self.held {
+            let rows = Arc::make_mut(&mut held.rows);
+            let block = beside.slice(0, x.nrows())?;
+            released(py, how.threads, || rows.push(&block.with(x)))?.map_err(refused)?;
+            held.spanned = Arc::default();
+            return how.progress.map_or(Ok(()), |p| p.call1((x.nrows(),)).map(drop));
+        }
         let step = (CHUNK / x.ncols().max(self.map.outputs()).max(1)).max(1);
         // What is refused, or interrupted, leaves the moments as they were.
         let mut moments = Arc::clone(&self.moments);
@@ -321,6 +386,32 @@ impl Moments {
         Ok(())
     }
 
+    /// Held rows, as if they had been pushed.
+    fn of_rows(rows: Wide) -> PyResult<Self> {
+        let layout = rows.layout().clone();
+        let map = sarl::FeatureMap::coded(layout.dense_features(), layout.categories());
+        let moments = map.moments(&layout, rows.options()).map_err(refused)?;
+        let (moments, map) = (Arc::new(moments), Arc::new(map));
+        Ok(Moments { moments, held: Some(Held::new(rows)), map, layout })
+    }
+
+    /// Turns rows that are held into sums, which more rows can be added to.
+    fn add_up(&mut self, py: Python<'_>, threads: Option<usize>) -> PyResult<()> {
+        let Some(held) = self.held.take() else { return Ok(()) };
+        let moments = match held.rows.rows() {
+            0 => return Ok(()),
+            _ => released(py, threads, || held.rows.added_up())?,
+        };
+        match moments {
+            Ok(moments) => self.moments = Arc::new(moments),
+            Err(error) => {
+                self.held = Some(held);
+                return Err(refused(error));
+            }
+        }
+        Ok(())
+    }
+
     /// The layout of the rows as they come, with the labels that the moments have now.
     fn relabel(&mut self) {
         let labels = self.moments.layout().labels();
@@ -334,6 +425,37 @@ impl Moments {
             LabelKind::Number { width } => layout.number(&label.name, label.role, width),
             LabelKind::Features => layout.keep_features(),
         });
+    }
+}
+
+/// Rows that are fewer than their features, and the moments in their span once they were asked
+/// for.
+#[derive(Clone)]
+struct Held {
+    rows: Arc<Wide>,
+    spanned: Arc<OnceLock<(bool, Arc<sarl::Moments>)>>,
+}
+
+type Mapped = (Arc<sarl::Moments>, Vec<(f64, f64)>, Arc<sarl::FeatureMap>);
+
+impl Held {
+    fn new(rows: Wide) -> Self {
+        Held { rows: Arc::new(rows), spanned: Arc::default() }
+    }
+
+    /// With the map, which has a copy of the rows.
+    fn solved(&self, standardise: bool) -> sarl::Result<Mapped> {
+        let sarl::Spanned { map, moments, spreads } = (*self.rows).clone().spanned(standardise)?;
+        let moments = Arc::new(moments);
+        let _ = self.spanned.set((standardise, Arc::clone(&moments)));
+        Ok((moments, spreads, Arc::new(map)))
+    }
+
+    fn moments(&self, standardise: bool) -> sarl::Result<Arc<sarl::Moments>> {
+        match self.spanned.get().filter(|found| found.0 == standardise) {
+            Some((_, moments)) => Ok(Arc::clone(moments)),
+            None => Ok(self.solved(standardise)?.0),
+        }
     }
 }
 

@@ -139,9 +139,7 @@ fn hold(
 ) -> Outcome<Spanned> {
     let expected = rows.schema.rows() as usize;
     let mut wide = Wide::new(layout.clone(), moments_options(options), expected)?;
-    rows.each("reading rows", |data| {
-        with_block(data, true, |block| Ok(wide.push(block)?))
-    })?;
+    rows.each("reading rows", |data| with_block(data, true, |block| Ok(wide.push(block)?)))?;
     let _spinner = Spinner::new("finding the span of the rows", rows.global.quiet);
     Ok(wide.spanned(standardise)?)
 }

@@ -1,9 +1,7 @@
 //! Rows in memory with their labels, as the spectral core reads them.
 
 use faer::MatRef;
-use sarl::{
-    Block, FeatureMap, Goal, Layout, Model, Moments, MomentsOptions, Reduced, Role, Wide,
-};
+use sarl::{Block, FeatureMap, Goal, Layout, Model, Moments, MomentsOptions, Reduced, Role, Wide};
 
 use crate::task::Labels;
 

@@ -59,7 +59,7 @@ pub mod moments;
 pub mod spectral;
 pub mod tolerance;
 
-pub use encoder::{Encoder, Erasure, Model};
+pub use encoder::{Encoder, Erasing, Erasure, Model};
 pub use error::{Error, Place, Result};
 pub use features::{
     Choice, Family, FeatureMap, Kernel, LandmarkOptions, Map, Reservoir, Spanned, Wide,

@@ -21,9 +21,9 @@ use crate::{Error, Result};
 /// `x̂ = x − takenᵀ foundᵀ (x − mean)`: erasure of the shape of x.
 #[derive(Clone, Debug)]
 pub struct Erasure {
-    mean: Vec<f64>,
-    found: Mat<f64>,
-    taken: Mat<f64>,
+    pub(super) mean: Vec<f64>,
+    pub(super) found: Mat<f64>,
+    pub(super) taken: Mat<f64>,
 }
 
 impl Erasure {
@@ -54,14 +54,33 @@ impl Model {
                            features themselves as its target";
             return Err(Error::Unavailable(message));
         };
-        let g = &self.subspace;
-        let (t, kept) = g.shape();
-        let all = if kept == 0 { Mat::identity(t, t) } else { g.qr().compute_Q() };
-        let erased = all.subcols(kept, t - kept);
+        let erased = complement(self.subspace.as_ref());
+        let t = erased.nrows();
         Ok(Erasure {
             mean: mean.clone(),
-            found: self.reduced.basis.as_ref().subcols(0, t) * erased,
+            found: self.reduced.basis.as_ref().subcols(0, t) * &erased,
             taken: erased.transpose() * cross.as_ref().subrows(0, t),
         })
     }
+}
+
+/// An orthonormal basis of what the orthonormal columns of `g` leave out, of which there is little:
+/// again and again the axis that is covered least, made orthogonal twice.
+fn complement(g: MatRef<'_, f64>) -> Mat<f64> {
+    let (t, kept) = g.shape();
+    let mut rest = Mat::zeros(t, t - kept);
+    let mut left: Vec<f64> = (0..t).map(|i| 1.0 - g.row(i).squared_norm_l2()).collect();
+    for j in 0..t - kept {
+        let axis = (0..t).max_by(|&a, &b| left[a].total_cmp(&left[b])).unwrap_or(0);
+        let mut w = faer::Col::from_fn(t, |i| if i == axis { 1.0 } else { 0.0 });
+        for _ in 0..2 {
+            let found = rest.as_ref().subcols(0, j);
+            w -= g * (g.transpose() * &w) + found * (found.transpose() * &w);
+            let norm = w.norm_l2();
+            w *= faer::Scale(1.0 / norm);
+        }
+        left.iter_mut().zip(w.iter()).for_each(|(left, v)| *left -= v * v);
+        rest.col_mut(j).copy_from(&w);
+    }
+    rest
 }

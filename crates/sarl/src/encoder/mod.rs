@@ -30,6 +30,7 @@
 //! # Ok::<(), sarl::Error>(())
 //! ```
 
+mod erasing;
 mod erasure;
 mod file;
 mod frozen;
@@ -38,6 +39,7 @@ mod spanned;
 #[cfg(test)]
 mod tests;
 
+pub use erasing::Erasing;
 pub use erasure::Erasure;
 pub use frozen::Encoder;
 pub use model::Model;

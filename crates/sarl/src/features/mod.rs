@@ -22,6 +22,7 @@ mod span;
 #[cfg(test)]
 mod tests;
 mod wide;
+mod wide_file;
 
 pub(crate) use file::Stored;
 pub use kernel::{Family, Kernel, median_gamma, median_gamma_weighted};

@@ -5,6 +5,7 @@
 //! that belongs to them. Held-out losses, the choice of a ridge and models are those of the
 //! features, to rounding.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use faer::MatRef;
@@ -21,10 +22,12 @@ const FEW: usize = 512;
 /// Rows of a linear problem; see the [module](self).
 #[derive(Clone, Debug)]
 pub struct Wide {
-    layout: Layout,
-    options: MomentsOptions,
-    rows: Held,
-    labels: Vec<HeldLabel>,
+    pub(super) layout: Layout,
+    pub(super) options: MomentsOptions,
+    pub(super) rows: Held,
+    pub(super) labels: Vec<HeldLabel>,
+    /// Texts of the caller's, carried along.
+    pub extra: BTreeMap<String, String>,
 }
 
 /// The features of rows, which are centred at the end.
@@ -45,7 +48,8 @@ pub(crate) struct Held {
 }
 
 #[derive(Clone, Debug)]
-enum HeldLabel {
+pub(super) enum HeldLabel {
+    /// Classes.
     Class(Vec<u32>),
     /// Row by row, with its width.
     Number(Vec<f64>, usize),
@@ -74,12 +78,17 @@ impl Wide {
         let codes = vec![Vec::new(); layout.categories().len()];
         let categories = layout.categories().to_vec();
         let rows = Held { values, width, codes, categories, ..Default::default() };
-        Ok(Wide { layout, options, rows, labels })
+        Ok(Wide { layout, options, rows, labels, extra: BTreeMap::new() })
     }
 
     /// What the columns are.
     pub fn layout(&self) -> &Layout {
         &self.layout
+    }
+
+    /// How moments are kept.
+    pub fn options(&self) -> MomentsOptions {
+        self.options
     }
 
     /// Rows pushed so far.
@@ -156,17 +165,25 @@ impl Wide {
 
     /// Labels and, where rows are held here, their weights.
     fn labelled<'a, T: Element>(&'a self, block: Block<'a, T>) -> Block<'a, T> {
-        let block = self.labels.iter().fold(block, |block, label| match label {
-            HeldLabel::Class(codes) => block.class(codes),
-            HeldLabel::Number(values, width) => {
-                let rows = values.len() / width;
-                block.number(MatRef::from_row_major_slice(values, rows, *width))
-            }
-        });
+        let rows = block.rows();
+        let block = self.labels.iter().fold(block, |block, label| block.label(label.block(rows)));
         match &self.rows.weights {
             Some(weights) => block.weighted(weights),
             None => block,
         }
+    }
+
+    /// Renumbers the classes of a label; see [`Moments::reclass`].
+    pub fn reclass(&mut self, label: usize, to: &[u32], classes: usize) -> Result<()> {
+        let mut empty = Moments::new(self.layout.clone(), self.options)?;
+        empty.reclass(label, to, classes)?;
+        self.layout = empty.layout().clone();
+        let before = self.layout.labels().iter().take(label);
+        let held = before.filter(|l| l.kind != crate::LabelKind::Features).count();
+        if let Some(HeldLabel::Class(codes)) = self.labels.get_mut(held) {
+            codes.iter_mut().for_each(|code| *code = to[*code as usize]);
+        }
+        Ok(())
     }
 }
 

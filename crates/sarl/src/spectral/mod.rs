@@ -46,6 +46,6 @@ pub(crate) mod attribute;
 pub(crate) mod linalg;
 pub(crate) mod problem;
 pub(crate) mod reduced;
-mod whiten;
+pub(crate) mod whiten;
 
 pub use reduced::{Losses, Reduced};

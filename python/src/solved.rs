@@ -1,0 +1,156 @@
+//! A solved problem: whole, or a full erasure that holds no more than what goes.
+
+use std::collections::BTreeMap;
+
+use pyo3::PyResult;
+use sarl::{Attributes, Bounds, Certificate, Erasing, Erasure, Goal, Label, Model, Point};
+
+use crate::failure::wrong;
+
+/// See the module.
+#[derive(Clone)]
+pub enum Solved {
+    Whole(Box<Model>),
+    Erasing(Erasing),
+}
+
+impl Solved {
+    /// The whole problem, which other goals need.
+    pub fn whole(&self) -> PyResult<&Model> {
+        match self {
+            Solved::Whole(model) => Ok(model),
+            Solved::Erasing(_) => Err(wrong(
+                "this full erasure holds only what it takes off, not the problem that it solved: \
+                 other goals, the front and z need the moments of its rows, or a file that was \
+                 saved with whole=True",
+            )),
+        }
+    }
+
+    pub fn is_whole(&self) -> bool {
+        matches!(self, Solved::Whole(_))
+    }
+
+    pub fn is_linear(&self) -> bool {
+        match self {
+            Solved::Whole(model) => model.is_linear(),
+            Solved::Erasing(_) => true,
+        }
+    }
+
+    pub fn cap(&self) -> Option<usize> {
+        match self {
+            Solved::Whole(model) => model.cap(),
+            Solved::Erasing(_) => None,
+        }
+    }
+
+    pub fn ridge(&self) -> f64 {
+        match self {
+            Solved::Whole(model) => model.reduced().ridge(),
+            Solved::Erasing(_) => 0.0,
+        }
+    }
+
+    pub fn rows(&self) -> u64 {
+        match self {
+            Solved::Whole(model) => model.reduced().rows(),
+            Solved::Erasing(erasing) => erasing.rows(),
+        }
+    }
+
+    pub fn basis(&self) -> usize {
+        match self {
+            Solved::Whole(model) => model.reduced().basis(),
+            Solved::Erasing(erasing) => erasing.basis(),
+        }
+    }
+
+    pub fn inputs(&self) -> usize {
+        match self {
+            Solved::Whole(model) => model.inputs(),
+            Solved::Erasing(erasing) => erasing.erasure().mean().len(),
+        }
+    }
+
+    pub fn goal(&self) -> &Goal {
+        match self {
+            Solved::Whole(model) => model.goal(),
+            Solved::Erasing(erasing) => erasing.goal(),
+        }
+    }
+
+    pub fn point(&self) -> &Point {
+        match self {
+            Solved::Whole(model) => model.point(),
+            Solved::Erasing(erasing) => erasing.point(),
+        }
+    }
+
+    pub fn certificate(&self) -> &Certificate {
+        match self {
+            Solved::Whole(model) => model.certificate(),
+            Solved::Erasing(erasing) => erasing.certificate(),
+        }
+    }
+
+    pub fn bounds(&self) -> sarl::Result<Bounds> {
+        Ok(match self {
+            Solved::Whole(model) => *model.front()?.bounds(),
+            Solved::Erasing(erasing) => *erasing.bounds(),
+        })
+    }
+
+    pub fn attributes(&self) -> sarl::Result<Attributes> {
+        match self {
+            Solved::Whole(model) => model.attributes(),
+            Solved::Erasing(erasing) => Ok(erasing.attributes()),
+        }
+    }
+
+    pub fn labels(&self) -> &[Label] {
+        match self {
+            Solved::Whole(model) => model.labels(),
+            Solved::Erasing(erasing) => erasing.labels(),
+        }
+    }
+
+    pub fn erasure(&self) -> sarl::Result<Erasure> {
+        match self {
+            Solved::Whole(model) => model.erasure(),
+            Solved::Erasing(erasing) => Ok(erasing.erasure().clone()),
+        }
+    }
+
+    pub fn extra(&self) -> &BTreeMap<String, String> {
+        match self {
+            Solved::Whole(model) => &model.extra,
+            Solved::Erasing(erasing) => erasing.extra(),
+        }
+    }
+
+    pub fn with_extra(self, extra: BTreeMap<String, String>) -> Self {
+        match self {
+            Solved::Whole(mut model) => {
+                model.extra = extra;
+                Solved::Whole(model)
+            }
+            Solved::Erasing(erasing) => Solved::Erasing(erasing.with_extra(extra)),
+        }
+    }
+
+    pub fn to_bytes(&self) -> sarl::Result<Vec<u8>> {
+        match self {
+            Solved::Whole(model) => model.to_bytes(),
+            Solved::Erasing(erasing) => erasing.to_bytes(),
+        }
+    }
+
+    /// Reads either kind of file.
+    pub fn from_bytes(bytes: &[u8]) -> sarl::Result<Self> {
+        match Erasing::is_file(bytes) {
+            true => Ok(Solved::Erasing(Erasing::from_bytes(bytes)?)),
+            false => Ok(Solved::Whole(Box::new(Model::from_bytes(bytes)?))),
+        }
+    }
+}
