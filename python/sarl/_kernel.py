@@ -42,8 +42,9 @@ class KernelSARL(Encodes):
         random Fourier features.
     sampling : {{"adaptive", "uniform"}}, default="adaptive"
         How landmarks are chosen: by randomly pivoted Cholesky, or uniformly.
-    landmarks : int, default=1000
-        Landmarks or random features at most.
+    landmarks : int, array or table, default=1000
+        Landmarks or random features at most. Rows with the columns of X instead of a number are what
+        landmarks are chosen from, all of them at most; see the notes.
     tolerance : float, default=1e-8
         No more landmarks are taken when this share of the kernel's trace is left.
     n_components : int, optional
@@ -68,6 +69,10 @@ class KernelSARL(Encodes):
     -----
     With :meth:`partial_fit` the first rows decide on scale, width and landmarks: let them be
     representative.
+
+    Landmarks are rows of X, and a model file or a pickle holds them: whoever has it can read them.
+    ``approx="random-features"`` holds no rows. With ``landmarks=rows`` only rows of that table are
+    held, which may be public or made up.
 
     Examples
     --------
@@ -96,7 +101,7 @@ class KernelSARL(Encodes):
         coef0: float = 1.0,
         approx: str = "landmarks",
         sampling: str = "adaptive",
-        landmarks: int = 1000,
+        landmarks: int | Any = 1000,
         tolerance: float = 1e-8,
         n_components: int | None = None,
         ridge: float | str = 0.0,
@@ -153,9 +158,15 @@ class KernelSARL(Encodes):
         ):
             if not isinstance(value, str) and not (_is_number(value) and value >= least):
                 raise ValueError(f"{name} is {value!r}: expected {words}")
+        public = _rows_of(self.landmarks)
+        if public is not None and approx != "landmarks":
+            raise ValueError(
+                f"landmarks are rows and approx is {approx!r}: only approx='landmarks' takes rows"
+            )
+        count = self.landmarks if public is None else len(public)
         for name, value, most in (
             ("degree", self.degree, 100),
-            ("landmarks", self.landmarks, 100_000),
+            ("landmarks", count, 100_000),
         ):
             whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
             if not whole or not 1 <= value <= most:
@@ -169,12 +180,17 @@ class KernelSARL(Encodes):
             "coef0": float(self.coef0),
             "approx": approx,
             "sampling": check_choice("sampling", self.sampling, ("adaptive", "uniform")),
-            "landmarks": int(self.landmarks),
+            "landmarks": int(count),
             "tolerance": float(self.tolerance),
         }
 
     def _new_moments(self) -> Moments:
-        return KernelMoments(scale=self.scale, kernel=self._how(), **self._options())
+        return KernelMoments(
+            scale=self.scale,
+            kernel=self._how(),
+            public=_rows_of(self.landmarks),
+            **self._options(),
+        )
 
     def _standardises(self) -> bool:
         # The rows are scaled before the kernel, not its features after.
@@ -228,6 +244,11 @@ class KernelSARL(Encodes):
         if not isinstance(self._moments, KernelMoments) or self._moments.map is None:
             raise AttributeError("an encoder that was read from a file does not tell its residual")
         return self._moments.map.residual
+
+
+def _rows_of(landmarks: Any) -> Any:
+    """Rows to choose landmarks from; none if a number of them was given."""
+    return None if np.ndim(landmarks) == 0 and not hasattr(landmarks, "columns") else landmarks
 
 
 def _is_number(value: Any) -> bool:

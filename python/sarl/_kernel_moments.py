@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import check_array
 
 from . import _core
 from ._checks import check_choice, named_columns, threads
 from ._labels import Label
 from ._moments import Moments
-from ._rows import Columns, Floats, one_hot, parts
+from ._rows import Columns, Floats, is_table, native, one_hot, parts
 
 #: More rows than this are too many for the exact kernel method: its memory is their square.
 EXACT_ROWS = 20_000
@@ -20,9 +21,13 @@ EXACT_ROWS = 20_000
 class KernelMoments(Moments):
     """Moments behind a kernel, whose map the first rows decide."""
 
-    def __init__(self, *, scale: str, kernel: dict[str, Any], **options: Any) -> None:
+    def __init__(
+        self, *, scale: str, kernel: dict[str, Any], public: Any = None, **options: Any
+    ) -> None:
         super().__init__(**options)
         self.scale = scale
+        #: Rows that landmarks are chosen from, instead of those that are pushed.
+        self.public = public
         self.kernel = kernel
         self.spreads: list[tuple[float, float]] = []
         self.scaling: tuple[list[float], list[float]] = ([], [])
@@ -69,6 +74,9 @@ class KernelMoments(Moments):
         weights: NDArray[np.float64] | None,
     ) -> _core.FeatureMap:
         how = self.kernel
+        if self.public is not None:
+            dense, codes = self._public_rows(columns)
+            weights = None
         n = dense.shape[0]
         if how["approx"] == "exact" and n > EXACT_ROWS:
             raise ValueError(
@@ -97,6 +105,16 @@ class KernelMoments(Moments):
             threads=threads(self.n_jobs),
             **how,
         )
+
+    def _public_rows(self, columns: Columns) -> tuple[Any, list[NDArray[np.uint32]]]:
+        rows = native(self.public)
+        if not is_table(rows):
+            rows = check_array(rows, dtype=[np.float64, np.float32], input_name="landmarks")
+        if rows.shape[1] != len(columns.names):
+            raise ValueError(
+                f"landmarks has {rows.shape[1]} columns, but X has {len(columns.names)} features"
+            )
+        return columns.read(rows, "error")
 
     def _scaling(self) -> tuple[list[float], list[float]]:
         return self.scaling

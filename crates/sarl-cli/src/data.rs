@@ -9,8 +9,8 @@ use sarl::{
     Wide,
 };
 use sarl_data::{
-    BlockOptions, DataBlock, FeatureValues, LabelColumn, LabelValues, Missing, Request, Scale,
-    Schema, Source, Targets,
+    BlockOptions, DataBlock, FeatureValues, LabelColumn, LabelValues, Labels, Missing, Request,
+    Scale, Schema, Source, Targets,
 };
 
 use crate::args::{Approximation, DataOptions, EncoderOptions, Global};
@@ -250,9 +250,31 @@ fn feature_map(
         Approximation::Exact => EXACT_ROWS,
         _ => CANDIDATES.max(CANDIDATES_PER_LANDMARK * landmarks),
     };
-    let sample = rows.sample(capacity, options.seed)?;
+    let sample = match &options.landmarks_from {
+        Some(path) => public_rows(rows, path, capacity, options.seed)?,
+        None => rows.sample(capacity, options.seed)?,
+    };
     let _spinner = Spinner::new("choosing landmarks", rows.global.quiet);
     map_of_sample(sample.as_ref(), family, options, remarks)
+}
+
+/// Rows of another file as the schema reads them: landmarks that may be known.
+fn public_rows(rows: &Rows<'_>, path: &Path, capacity: usize, seed: u64) -> Outcome<Mat<f64>> {
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    if rows.source.paths().any(|data| real(data) == real(path)) {
+        let message = format!("{}: is DATA and --landmarks-from at once", path.display());
+        return Err(Failure::usage(message).hint("give rows that may be known to anybody"));
+    }
+    let source = Source::open(&[path])?.with_threads(rayon::current_num_threads());
+    let reading = BlockOptions { labels: Labels::Skip, ..Default::default() };
+    let width = rows.schema.width();
+    let mut reservoir = Reservoir::new(capacity, width, seed);
+    for block in source.blocks(rows.schema, &reading)? {
+        let block = block?;
+        let x = block.densify();
+        reservoir.push(MatRef::from_row_major_slice(&x, block.rows, width))?;
+    }
+    Ok(reservoir.rows())
 }
 
 fn categories(schema: &Schema) -> Vec<usize> {

@@ -31,6 +31,10 @@ pub fn check_options(encoder: &EncoderOptions) -> Outcome {
         return Err(Failure::usage("--approx needs a --kernel: a linear encoder is exact")
             .hint("add --kernel rbf, or leave --approx out"));
     }
+    if encoder.landmarks_from.is_some() && (encoder.kernel == KernelName::Linear || approximated) {
+        return Err(Failure::usage("--landmarks-from needs a --kernel with --approx landmarks")
+            .hint("other encoders hold no rows: leave it out"));
+    }
     if encoder.kernel == KernelName::Polynomial && encoder.approx == Approximation::RandomFeatures {
         return Err(Failure::usage("there are no random Fourier features of a polynomial kernel")
             .hint("use --approx landmarks"));

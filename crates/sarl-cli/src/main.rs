@@ -9,6 +9,7 @@ mod demand;
 mod encoding;
 mod failure;
 mod findings;
+mod given_away;
 mod goals;
 mod inquiry;
 mod memory;

@@ -1,5 +1,7 @@
 //! Which encoder, and which goal.
 
+use std::path::PathBuf;
+
 use clap::{Args, ValueEnum};
 use serde::{Deserialize, Serialize};
 
@@ -28,6 +30,10 @@ pub struct EncoderOptions {
     /// Landmarks or random features at most
     #[arg(long, default_value_t = 1000, value_name = "M", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub landmarks: u32,
+    /// Take landmarks from the rows of this file only: the model then holds no row of DATA
+    #[arg(long, value_name = "FILE")]
+    #[serde(skip)]
+    pub landmarks_from: Option<PathBuf>,
     /// Stop taking landmarks when this share of the kernel's trace is left [default: 1e-8], and
     /// warn when the landmarks leave more
     #[arg(long, value_name = "T")]
@@ -60,6 +66,7 @@ impl Default for EncoderOptions {
             approx: Approximation::default(),
             sampling: Sampling::default(),
             landmarks: 1000,
+            landmarks_from: None,
             tolerance: None,
             ridge: None,
             dim: None,

@@ -12,7 +12,7 @@ use crate::failure::{Failure, Outcome};
 use crate::origin::Origin;
 use crate::output::Report;
 use crate::page::{Inputs, TableReport, Typed, along_the_front};
-use crate::{data, output, progress};
+use crate::{data, given_away, output, progress};
 
 /// Where a model keeps the schema of its table.
 pub const SCHEMA: &str = "schema";
@@ -45,8 +45,12 @@ pub fn run(options: &Fit, global: &Global) -> Outcome {
     model.extra.insert(HELDOUT.into(), serde_json::to_string(&heldout)?);
     model.extra.insert(HELDOUT_LABELS.into(), serde_json::to_string(&labels)?);
     Origin::new(&options.encoder, fitted.files.iter().map(PathBuf::as_path))?.store(&mut model)?;
+    if options.encoder.landmarks_from.is_some() {
+        model.extra.insert(given_away::PUBLIC.into(), String::new());
+    }
     progress::check()?;
     sarl_data::write_file(&options.output, &model.to_bytes()?)?;
+    given_away::notes(&model, &fitted.schema).iter().for_each(|note| output::note(global, note));
     warnings.extend(output::warn_about_solution(&model, heldout.as_ref(), global)?);
     let levels = match &options.page.html {
         Some(_) => report(options, &fitted, &model, folds.as_ref(), warnings, global)?,

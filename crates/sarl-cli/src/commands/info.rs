@@ -8,7 +8,7 @@ use super::fit::{HELDOUT, HELDOUT_LABELS, SCHEMA};
 use super::retune::load;
 use crate::args::{Global, Info};
 use crate::failure::Outcome;
-use crate::{attributes, goals, output};
+use crate::{attributes, given_away, goals, output};
 
 pub fn run(options: &Info, global: &Global) -> Outcome {
     let model = load(&options.model)?;
@@ -36,6 +36,7 @@ pub fn run(options: &Info, global: &Global) -> Outcome {
             "labels": model.labels(),
             "bounds": output::bounds_json(model.reduced(), &front)?,
             "breakpoints": front.breakpoints()?,
+            "holds": given_away::json(&model, schema.as_ref()),
             "schema": schema,
         }));
     }
@@ -58,6 +59,7 @@ pub fn run(options: &Info, global: &Global) -> Outcome {
         model.inputs(),
         model.reduced().ridge()
     ))?;
+    output::print(&given_away::line(&model, schema.as_ref()))?;
     output::print(&output::table(&["", "label", "holds"], holds.collect(), |_| false))?;
     if let Some(schema) = schema {
         output::print(&columns(&schema))?;

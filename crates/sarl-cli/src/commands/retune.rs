@@ -44,6 +44,12 @@ pub fn load(path: &Path) -> Outcome<Model> {
         };
         Failure::new(exit, format!("{}: {reason}", path.display()))
     })?;
+    if sarl::Erasing::is_file(&bytes) {
+        let message =
+            format!("{}: holds a full erasure, without the problem that it solved", path.display());
+        return Err(Failure::new(Exit::Data, message)
+            .hint("save it with `Eraser.save(path, whole=True)` in Python"));
+    }
     Model::from_bytes(&bytes).map_err(|e| {
         Failure::new(Exit::Data, format!("{}: {e}", path.display()))
             .hint("model files are written by `sarl fit` and `sarl retune`")
