@@ -76,7 +76,7 @@ class KernelMoments(Moments):
         how = self.kernel
         if self.public is not None:
             dense, codes = self._public_rows(columns)
-            weights = None
+            weights, self.public = None, None
         n = dense.shape[0]
         if how["approx"] == "exact" and n > EXACT_ROWS:
             raise ValueError(

@@ -35,9 +35,13 @@ fn main() {
     }
     let mut peer = Peer::start();
     println!("{} threads; medians of {REPEATS} alternating runs\n", rayon::current_num_threads());
+    if std::env::args().any(|a| a == "kernel") {
+        return kernel_pass();
+    }
     let fit = moments(&mut peer);
     fronts(fit);
     coded_features();
+    kernel_pass();
     gaussian_job(&mut peer);
 }
 
@@ -296,4 +300,44 @@ fn gaussian_job(peer: &mut Peer) {
         );
         println!("  ratio {:.0} ({:.0} against one value alone)", all / ours, one / ours);
     }
+}
+
+/// The pass of a kernel fit against what the machine multiplies: kernel values, a triangular solve
+/// and a symmetric product, `2md + m² + m²` operations a row.
+fn kernel_pass() {
+    const KERNEL_ROWS: usize = 50_000;
+    const INPUTS: usize = 64;
+    const LANDMARKS: usize = 1000;
+    const SQUARE: usize = 4096;
+    let mut rng = ChaCha8Rng::seed_from_u64(3);
+    let mut normal = |_: usize| -> f64 { StandardNormal.sample(&mut rng) };
+    let x: Vec<f64> = (0..KERNEL_ROWS * INPUTS).map(&mut normal).collect();
+    let x = MatRef::from_row_major_slice(&x, KERNEL_ROWS, INPUTS);
+    let y: Vec<u32> = (0..KERNEL_ROWS).map(|i| u32::from(x[(i, 0)] > 0.0)).collect();
+    let s: Vec<u32> = (0..KERNEL_ROWS).map(|i| u32::from(x[(i, 1)] > 0.0)).collect();
+    let layout = Layout::dense(INPUTS).class("y", Role::Target, 2).class("s", Role::Sensitive, 2);
+    let kernel = Kernel::Rbf { gamma: 0.5 / INPUTS as f64 };
+    let options = LandmarkOptions { cap: LANDMARKS, tolerance: 0.0, ..Default::default() };
+    let map = FeatureMap::landmarks(kernel, x.subrows(0, 4000), &options).unwrap();
+    let m = map.outputs();
+    let a = Mat::from_fn(SQUARE, SQUARE, |i, j| ((i * 7 + j * 3) % 11) as f64 - 5.0);
+    let (mut pass, mut product) = (Vec::new(), Vec::new());
+    for _ in 0..3 {
+        let start = Instant::now();
+        std::hint::black_box(&a * &a);
+        product.push(2.0 * (SQUARE as f64).powi(3) / start.elapsed().as_secs_f64());
+        let mut moments = map.moments(&layout, MomentsOptions::default()).unwrap();
+        let start = Instant::now();
+        map.push(&mut moments, &Block::new(x).class(&y).class(&s)).unwrap();
+        let work = KERNEL_ROWS as f64 * (2 * m * INPUTS + 2 * m * m) as f64;
+        pass.push(work / start.elapsed().as_secs_f64());
+        std::hint::black_box(moments);
+    }
+    let best = |rates: &[f64]| rates.iter().fold(0.0_f64, |a, &b| a.max(b)) / 1e9;
+    let (pass, product) = (best(&pass), best(&product));
+    println!(
+        "kernel pass, {KERNEL_ROWS} × {INPUTS}, {m} landmarks: {pass:.1} GFLOP/s, {:.0} % of the \
+         {product:.1} of a product of {SQUARE}³",
+        100.0 * pass / product
+    );
 }

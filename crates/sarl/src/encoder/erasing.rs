@@ -201,7 +201,8 @@ impl Erasing {
         reader.require(counted, "its sizes do not fit each other")?;
         let lost = taken.squared_norm_l2();
         let near = |a: f64, b: f64| (a - b).abs() <= 1e-7 * (1.0 + b.abs());
-        reader.require(near(about.point.losses.jy, lost), "its loss is not that of its matrices")?;
+        reader
+            .require(near(about.point.losses.jy, lost), "its loss is not that of its matrices")?;
         Ok(Erasing { erasure: Erasure { mean, found, taken }, about })
     }
 

@@ -4,6 +4,7 @@ use faer::{Mat, MatRef};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use super::exp::exp_all;
 use crate::{Error, Result};
 
 /// A positive definite function of two points.
@@ -125,8 +126,9 @@ fn rbf(x: MatRef<'_, f64>, u: MatRef<'_, f64>, gamma: f64) -> Mat<f64> {
             // Squares that overflow leave ∞ − ∞.
             let square =
                 if square.is_nan() { (x.row(i) - u.row(j)).squared_norm_l2() } else { square };
-            *v = (-gamma * square.max(0.0)).exp();
+            *v = -gamma * square.max(0.0);
         }
+        exp_all(column);
     });
     k
 }
@@ -140,7 +142,8 @@ fn laplacian(x: MatRef<'_, f64>, u: MatRef<'_, f64>, gamma: f64) -> Mat<f64> {
                 *v += (x - at).abs();
             }
         }
-        column.iter_mut().for_each(|v| *v = (-gamma * *v).exp());
+        column.iter_mut().for_each(|v| *v *= -gamma);
+        exp_all(column);
     });
     k
 }

@@ -14,7 +14,9 @@
 //! # Ok::<(), sarl::Error>(())
 //! ```
 
+mod exp;
 mod file;
+mod fused;
 mod kernel;
 mod landmarks;
 mod sample;
@@ -391,18 +393,19 @@ impl FeatureMap {
         // All of the block before any of it: what is refused leaves the moments as they were.
         block.check_beside(moments.layout(), moments.rows())?;
         check_finite(block.dense, moments.rows(), Place::Feature)?;
+        let mut features = Vec::new();
         let mut start = 0;
         while start < block.rows() {
             let rows = ROWS.min(block.rows() - start);
             let part = block.slice(start, rows);
-            let x = Mat::from_fn(rows, self.inputs(), |i, j| part.dense[(i, j)].into());
-            // Row-major, as moments read them.
-            let features = self.features(x.as_ref()).transpose().to_owned();
+            self.fill(part.dense, &mut features);
             let keeps = moments.layout().inputs.kept() > 0;
+            let x =
+                keeps.then(|| Mat::from_fn(rows, self.inputs(), |i, j| part.dense[(i, j)].into()));
             let mapped = Block {
-                dense: features.transpose(),
+                dense: MatRef::from_row_major_slice(&features, rows, self.outputs()),
                 codes: Vec::new(),
-                inputs: keeps.then_some(x.as_ref()),
+                inputs: x.as_ref().map(Mat::as_ref),
                 labels: part.labels,
                 weights: part.weights,
             };
