@@ -77,20 +77,16 @@ impl Erasing {
             return Err(Error::Unavailable(message));
         }
         let c = covariances;
-        let whitening = Whitening::new(c, 0.0)?;
-        let hidden = whitening.whiten(c.sensitive.cross.as_ref());
-        let scaled = correlations(hidden.as_ref(), &c.sensitive.variance);
-        let (q, rank) = span(scaled.as_ref(), tolerance::SPAN, false);
-        let found = settled(c, whitening.unwhiten(q.subcols(0, rank)))?;
-        let taken = found.transpose() * &c.features;
+        let (whitening, hidden, Erasure { mean, found, taken }) = solve(c)?;
+        let dim = whitening.basis() - found.ncols();
         let about = Description {
             labels: layout.labels().to_vec(),
             rows: c.rows,
             basis: whitening.basis(),
-            ..reached(c, hidden.as_ref(), taken.as_ref(), whitening.basis() - rank, goal)
+            ..reached(c, hidden.as_ref(), taken.as_ref(), dim, goal)
         };
         let erasure = match &map.span {
-            None => Erasure { mean: c.mean.clone(), found, taken },
+            None => Erasure { mean, found, taken },
             Some(span) => Erasure {
                 mean: span.mean(),
                 found: span.unfold(found.as_ref()),
@@ -211,6 +207,24 @@ impl Erasing {
         let about = Reader::open::<serde_json::Value>(bytes, KIND, VERSION);
         about.is_ok()
     }
+}
+
+impl Erasure {
+    /// Full erasure from the covariances of some rows.
+    pub(crate) fn full(covariances: &Covariances) -> Result<Self> {
+        Ok(solve(covariances)?.2)
+    }
+}
+
+/// The whitening, what it makes of the covariances with what is hidden, and the erasure.
+fn solve(c: &Covariances) -> Result<(Whitening, Mat<f64>, Erasure)> {
+    let whitening = Whitening::new(c, 0.0)?;
+    let hidden = whitening.whiten(c.sensitive.cross.as_ref());
+    let scaled = correlations(hidden.as_ref(), &c.sensitive.variance);
+    let (q, rank) = span(scaled.as_ref(), tolerance::SPAN, false);
+    let found = settled(c, whitening.unwhiten(q.subcols(0, rank)))?;
+    let taken = found.transpose() * &c.features;
+    Ok((whitening, hidden, Erasure { mean: c.mean.clone(), found, taken }))
 }
 
 /// Directions with `Cov(e) = I`: what rounding left of that is measured, not assumed.

@@ -38,6 +38,7 @@ mod attributes;
 mod bounds;
 mod choose;
 mod constrained;
+mod erased;
 mod goal;
 mod heldout;
 mod limit;
@@ -54,6 +55,7 @@ pub use choose::{
     Candidate, Criterion, MapChoice, RidgeChoice, best_ridge, choose_map, choose_ridge,
     mean_variance, wants_ridge,
 };
+pub use erased::erased_heldout;
 pub use goal::{Certificate, Goal, Method, NamedLimits, Point, Solution};
 pub use heldout::{HeldOut, HeldOutLosses};
 

@@ -30,6 +30,7 @@ mod file;
 mod landmarks;
 mod lane;
 mod layout;
+mod parts;
 mod sums;
 #[cfg(test)]
 mod tests;
