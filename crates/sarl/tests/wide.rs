@@ -211,7 +211,7 @@ fn the_same_ridge_is_chosen() {
         let rows = Rows::new(seed, 70, 100, &[6], seed == 1);
         let own = rows.wide().spanned(true).unwrap().moments;
         let (ours, theirs) = (best_ridge(&own, None), best_ridge(&rows.added_up(true), None));
-        near(ours.unwrap(), theirs.unwrap(), "ridge");
+        near(ours.unwrap().ridge, theirs.unwrap().ridge, "ridge");
     }
 }
 
@@ -228,7 +228,7 @@ fn many_columns_take_no_square_of_them() {
     let (rows, width) = (60, 50_000);
     let rows = Rows::new(1, rows, width, &[], false);
     let Spanned { map, moments, .. } = rows.wide().spanned(true).unwrap();
-    let ridge = best_ridge(&moments, None).unwrap();
+    let ridge = best_ridge(&moments, None).unwrap().ridge;
     let reduced = Reduced::new(&moments.covariances().unwrap(), ridge).unwrap();
     let model = Model::new(&map, &rows.layout(), &reduced, None, Goal::Leakage(0.05)).unwrap();
     assert!(model.point().leakage <= 0.05 + 1e-9);

@@ -25,7 +25,7 @@ impl FeatureMap {
         let m = self.columns.outputs();
         to.resize(x.nrows() * m, 0.0);
         let ready = Ready::new(&self.columns);
-        let factor = self.factor.as_ref();
+        let factor = self.factor.as_deref();
         to.par_chunks_mut(STRIPE * m).enumerate().for_each_init(Vec::new, |rows, (i, to)| {
             let count = to.len() / m;
             ready.centred(x.subrows(i * STRIPE, count), rows);

@@ -400,16 +400,16 @@ impl FeatureMap {
             let part = block.slice(start, rows);
             self.fill(part.dense, &mut features);
             let keeps = moments.layout().inputs.kept() > 0;
-            let x =
-                keeps.then(|| Mat::from_fn(rows, self.inputs(), |i, j| part.dense[(i, j)].into()));
+            let x = Mat::from_fn(self.inputs(), rows, |j, i| part.dense[(i, j)].into());
+            let x = x.transpose();
             let mapped = Block {
                 dense: MatRef::from_row_major_slice(&features, rows, self.outputs()),
                 codes: Vec::new(),
-                inputs: x.as_ref().map(Mat::as_ref),
+                inputs: keeps.then_some(x),
                 labels: part.labels,
                 weights: part.weights,
             };
-            self.note_rows(moments, x.as_ref(), mapped.weights);
+            self.note_rows(moments, x, mapped.weights);
             moments.push(&mapped)?;
             start += rows;
         }
