@@ -311,7 +311,9 @@ impl Model {
                 double,
             )
             .map_err(|e| wrong(e.to_string()))?,
-            false => onnx::encoder(&self.solved.whole()?.encoder(), scaling, columns.as_ref(), double)?,
+            false => {
+                onnx::encoder(&self.solved.whole()?.encoder(), scaling, columns.as_ref(), double)?
+            }
         };
         files::write(&path, &bytes)
     }

@@ -21,6 +21,7 @@ mod progress;
 mod reproduce;
 mod request;
 mod ring;
+mod warnings;
 
 use std::process::ExitCode;
 

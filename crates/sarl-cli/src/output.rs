@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::args::Global;
-use crate::data::{Fitted, Remark};
+use crate::data::Fitted;
 use crate::failure::Outcome;
 use crate::{attributes, goals};
 
@@ -213,7 +213,7 @@ impl Report<'_> {
     }
 }
 
-/// The chosen point, training beside held-out, and the certificate in one line.
+/// The chosen point, held-out figures before training ones, and the certificate in one line.
 pub fn solution_text(
     model: &Model,
     heldout: Option<&HeldOutLosses>,
@@ -243,31 +243,28 @@ pub fn solution_text(
         }
     );
     let (jy, js) = (point.losses.jy, point.losses.js);
-    let held = |value: fn(&HeldOutLosses) -> (f64, f64, f64)| match heldout {
-        None => vec!["-".to_owned(), "-".to_owned(), "-".to_owned()],
-        Some(h) => {
-            let (mean, sd, share) = value(h);
-            vec![figure(mean), format!("± {sd:.6}"), percent(share)]
-        }
-    };
-    let row = |name: &str, loss: f64, share: f64, held: Vec<String>| {
-        [vec![name.to_owned(), figure(loss), percent(share)], held].concat()
+    let row = |name: &str, share: f64, loss: f64, held: Option<(f64, f64, f64)>| {
+        let [held_share, held_loss, spread] = match held {
+            Some((share, loss, sd)) => [percent(share), figure(loss), format!("± {sd:.6}")],
+            None => ["-".to_owned(), "-".to_owned(), "-".to_owned()],
+        };
+        vec![name.to_owned(), held_share, percent(share), held_loss, spread, figure(loss)]
     };
     let rows = vec![
         row(
-            &worst("target (utility)", of_targets, "the least"),
-            jy,
+            &worst("target: utility", of_targets, "the least"),
             point.utility,
-            held(|h| (h.jy, h.jy_sd, h.utility)),
+            jy,
+            heldout.map(|h| (h.utility, h.jy, h.jy_sd)),
         ),
         row(
-            &worst("adversary (leakage)", of_attributes, "the largest"),
-            js,
+            &worst("adversary: leakage", of_attributes, "the largest"),
             point.leakage,
-            held(|h| (h.js, h.js_sd, h.leakage)),
+            js,
+            heldout.map(|h| (h.leakage, h.js, h.js_sd)),
         ),
     ];
-    let header = ["", "training loss", "share", "held-out loss", "spread", "share"];
+    let header = ["", "held-out", "training", "held-out loss", "spread", "training loss"];
     let mut text = format!("{heading}\n{}\n", table(&header, rows, |i| i > 0));
     if let Some(each) = attributes::text(model, labels)? {
         text += &format!("\n{each}\n");
@@ -292,95 +289,6 @@ fn certificate(model: &Model) -> String {
              {dual_bound} at this leakage; {gap}"
         ),
     }
-}
-
-/// Says what the user should know about a fit before trusting it; the warnings among it.
-pub fn warn_about(fitted: &Fitted, front: &Front<'_>, global: &Global) -> Vec<String> {
-    let mut warnings = Vec::new();
-    for remark in &fitted.remarks {
-        match remark {
-            Remark::Note(message) => note(global, message),
-            Remark::Warning(message) => warnings.push(message.clone()),
-        }
-    }
-    warnings.extend(fitted.shared.iter().map(|name| shared(name)));
-    let (rows, basis) = (fitted.reduced.rows(), fitted.reduced.basis() as u64);
-    let few = rows < 5 * basis;
-    if few {
-        let advice = match fitted.reduced.ridge() > 0.0 {
-            true => "",
-            false => ", and try --ridge auto",
-        };
-        warnings.push(format!(
-            "{rows} rows for {basis} directions: training losses flatter; look at the held-out \
-             ones{advice}"
-        ));
-    }
-    let bounds = front.bounds();
-    // With as many directions as rows that says nothing.
-    if !few && fitted.shared.is_empty() && bounds.alpha_star_min < 1e-6 * bounds.alpha_max {
-        warnings.push(
-            "the features determine the sensitive attribute exactly; is it among them?".to_owned(),
-        );
-    }
-    warnings.iter().for_each(|message| warn(global, message));
-    warnings
-}
-
-fn shared(name: &str) -> String {
-    format!("`{name}` is a label and also a feature; leave it out of --features")
-}
-
-/// Labels that are features too are told by them.
-pub fn warn_about_shared(names: &[String], global: &Global) {
-    names.iter().for_each(|name| warn(global, &shared(name)));
-}
-
-/// Says what the user should know about one encoder; the same as a list.
-pub fn warn_about_solution(
-    model: &Model,
-    heldout: Option<&HeldOutLosses>,
-    global: &Global,
-) -> Outcome<Vec<String>> {
-    let mut warnings = Vec::new();
-    let (point, front) = (model.point(), model.front()?);
-    if point.dim == 0 {
-        warnings.push(
-            "the encoder has no dimensions: nothing of the target is left at this leakage".into(),
-        );
-    }
-    if let Goal::Lambda(lambda) = model.goal() {
-        let limit = *lambda <= 0.0 || *lambda >= 1.0;
-        if !limit && front.at_jump(*lambda)? {
-            warnings
-                .push("lambda is at a jump of the front; ask for --max-leakage instead".to_owned());
-        }
-    }
-    if let Some(held) = heldout {
-        let kept = held.utility;
-        if kept < point.utility - 0.1 {
-            let message = format!(
-                "held-out utility is {}, training utility {}: the encoder fits noise; more rows, \
-                 fewer landmarks or --ridge auto will help",
-                percent(kept),
-                percent(point.utility)
-            );
-            warnings.push(message);
-        }
-        let leak = held.leakage;
-        let spread = held.js_sd / front.bounds().alpha_max;
-        if leak > point.leakage + 0.01_f64.max(3.0 * spread) {
-            let message = format!(
-                "held-out leakage is {}, training leakage {}: the encoder hides less than it seems; \
-                 more rows or --ridge auto will help",
-                percent(leak),
-                percent(point.leakage)
-            );
-            warnings.push(message);
-        }
-    }
-    warnings.iter().for_each(|message| warn(global, message));
-    Ok(warnings)
 }
 
 /// Held-out losses where there are folds for them; without, the reason as a warning.

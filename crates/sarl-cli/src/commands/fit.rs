@@ -12,7 +12,7 @@ use crate::failure::{Failure, Outcome};
 use crate::origin::Origin;
 use crate::output::Report;
 use crate::page::{Inputs, TableReport, Typed, along_the_front};
-use crate::{data, given_away, output, progress};
+use crate::{data, given_away, output, progress, warnings};
 
 /// Where a model keeps the schema of its table.
 pub const SCHEMA: &str = "schema";
@@ -35,7 +35,7 @@ pub fn run(options: &Fit, global: &Global) -> Outcome {
     let fitted = data::fit(&options.data, &options.encoder, &outputs, global)?;
     let read = start.elapsed();
     let front = sarl::Front::new(&fitted.reduced, fitted.cap)?;
-    let mut warnings = output::warn_about(&fitted, &front, global);
+    let mut warnings = warnings::about_fit(&fitted, &front, global);
     let mut model =
         Model::new(&fitted.map, &fitted.layout, &fitted.reduced, fitted.cap, goal.clone())?;
     let folds = output::heldout(&fitted, global)?;
@@ -51,7 +51,7 @@ pub fn run(options: &Fit, global: &Global) -> Outcome {
     progress::check()?;
     sarl_data::write_file(&options.output, &model.to_bytes()?)?;
     given_away::notes(&model, &fitted.schema).iter().for_each(|note| output::note(global, note));
-    warnings.extend(output::warn_about_solution(&model, heldout.as_ref(), global)?);
+    warnings.extend(warnings::about_solution(&model, heldout.as_ref(), global)?);
     let levels = match &options.page.html {
         Some(_) => report(options, &fitted, &model, folds.as_ref(), warnings, global)?,
         None => None,

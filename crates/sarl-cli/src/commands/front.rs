@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::args::{Front, Global};
 use crate::failure::{Failure, Outcome};
 use crate::page::{Inputs, TableReport, Typed, along_the_front};
-use crate::{data, output, plot};
+use crate::{data, output, plot, warnings};
 
 /// Rows of the table that people see.
 const SHOWN: usize = 11;
@@ -26,7 +26,7 @@ pub fn run(options: &Front, global: &Global) -> Outcome {
     }
     let fitted = data::fit(&options.data, &options.encoder, &outputs, global)?;
     let front = sarl::Front::new(&fitted.reduced, fitted.cap)?;
-    let warnings = output::warn_about(&fitted, &front, global);
+    let warnings = warnings::about_fit(&fitted, &front, global);
     let heldout = output::heldout(&fitted, global)?;
     let rows = rows(&front, heldout.as_ref(), options.points as usize)?;
     let breakpoints = front.breakpoints()?;

@@ -10,8 +10,8 @@ use super::fit::{HELDOUT, HELDOUT_LABELS, model_output};
 use crate::args::{Global, Retune};
 use crate::data::check_output;
 use crate::failure::{Exit, Failure, Outcome};
-use crate::output;
 use crate::output::Report;
+use crate::warnings;
 
 pub fn run(options: &Retune, global: &Global) -> Outcome {
     let start = Instant::now();
@@ -24,7 +24,7 @@ pub fn run(options: &Retune, global: &Global) -> Outcome {
     model.extra.remove(HELDOUT);
     model.extra.remove(HELDOUT_LABELS);
     sarl_data::write_file(&options.output, &model.to_bytes()?)?;
-    output::warn_about_solution(&model, None, global)?;
+    warnings::about_solution(&model, None, global)?;
     let seconds = json!({ "total": start.elapsed().as_secs_f64() });
     let (heldout, labels, html) = (None, None, None);
     Report { model: &model, heldout, labels, seconds, path: &options.output, html }.print(global)

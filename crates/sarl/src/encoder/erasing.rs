@@ -132,12 +132,8 @@ impl Erasing {
         let figures = |role: Role, loss: f64, share: f64| {
             let labels = self.about.labels.iter().filter(move |l| l.role == role);
             let limit = |name: &str| self.about.goal.limit_of(role, name);
-            let one = |l: &Label| Attribute {
-                name: l.name.clone(),
-                loss,
-                share,
-                limit: limit(&l.name),
-            };
+            let one =
+                |l: &Label| Attribute { name: l.name.clone(), loss, share, limit: limit(&l.name) };
             labels.map(one).collect()
         };
         Attributes {

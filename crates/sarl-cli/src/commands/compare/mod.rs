@@ -28,6 +28,7 @@ use crate::output;
 use crate::progress::{self, Spinner};
 use crate::request::{index_warning, notes, request};
 use crate::ring::{Encoded, Probing, Ring, Scored};
+use crate::warnings;
 
 pub fn run(options: &Compare, global: &Global) -> Outcome {
     let start = Instant::now();
@@ -42,7 +43,7 @@ pub fn run(options: &Compare, global: &Global) -> Outcome {
     }
     let request = request(&options.data, &files.data)?;
     let schema = learn(&files.data, &request, global, Schema::learn)?;
-    output::warn_about_shared(&shared(&request, &schema), global);
+    warnings::about_shared(&shared(&request, &schema), global);
     notes(&files.data, &schema).iter().for_each(|note| output::note(global, note));
     if let Some(warning) = index_warning(&files.data, &schema)? {
         output::warn(global, &warning);
