@@ -198,11 +198,12 @@ impl Moments {
                     Some(held) => held.moments(standardise)?,
                     None => standardised(&moments, standardise)?.0,
                 };
-                let full = |goal| {
+                let full = |goal: &sarl::Goal| {
                     linear && ridge == 0.0 && cap.is_none() && sarl::Erasing::suits(&layout, goal)
                 };
-                if asked.is_some_and(full) {
-                    return Ok(vec![sarl::erased_heldout(&moments)?]);
+                if asked.as_ref().is_some_and(full) {
+                    let (losses, labels) = sarl::erased_heldout(&moments)?;
+                    return Ok((vec![losses], Some(labels)));
                 }
                 let held = HeldOut::new(&moments, ridge, cap)?;
                 match asked {

@@ -116,7 +116,7 @@ fn alike(a: &Mat<f64>, b: &Mat<f64>, most: f64, what: &str) {
 }
 
 /// Both ways to the same figures.
-fn compare(rows: &Rows, standardise: bool, ridge: f64, goal: Goal) {
+fn compare(rows: &Rows, standardise: bool, ridge: f64, goal: &Goal) {
     let what = format!("{:?} {standardise} {ridge} {goal:?} {}", rows.categories, rows.keeps);
     let moments = rows.added_up(standardise);
     let Spanned { map, moments: own, spreads } = rows.wide().spanned(standardise).unwrap();
@@ -144,8 +144,8 @@ fn compare(rows: &Rows, standardise: bool, ridge: f64, goal: Goal) {
         assert!((a - b).abs() <= most * (1.0 + b.abs()), "{name} {what}: {a} is not {b}");
     };
     let layout = rows.layout();
-    let theirs = Model::new(&rows.plain_map(), &layout, &theirs, None, goal).unwrap();
-    let ours = Model::new(&map, &layout, &ours, None, goal).unwrap();
+    let theirs = Model::new(&rows.plain_map(), &layout, &theirs, None, goal.clone()).unwrap();
+    let ours = Model::new(&map, &layout, &ours, None, goal.clone()).unwrap();
     near(ours.point().losses.jy, theirs.point().losses.jy, "jy");
     near(ours.point().losses.js, theirs.point().losses.js, "js");
     near(ours.certificate().dual_bound, theirs.certificate().dual_bound, "dual bound");
@@ -171,7 +171,7 @@ fn compare(rows: &Rows, standardise: bool, ridge: f64, goal: Goal) {
         return;
     }
     let [b, a] = [(&moments, &fronts[0]), (&own, &fronts[1])].map(|(moments, front)| {
-        HeldOut::new(moments, ridge, None).unwrap().solve(goal, front).unwrap()
+        HeldOut::new(moments, ridge, None).unwrap().solve(goal.clone(), front).unwrap()
     });
     near(a.jy, b.jy, "held-out jy");
     near(a.js, b.js, "held-out js");
@@ -184,10 +184,10 @@ fn the_span_of_the_rows_gives_what_the_features_give() {
             let rows = Rows::new(seed as u64, 60, 90, categories, weighted);
             for standardise in [false, true] {
                 for ridge in [0.0, 1e-3, 0.3] {
-                    compare(&rows, standardise, ridge, Goal::Leakage(0.1));
+                    compare(&rows, standardise, ridge, &Goal::Leakage(0.1));
                 }
-                compare(&rows, standardise, 0.1, Goal::Lambda(0.5));
-                compare(&rows, standardise, 0.1, Goal::Utility(0.5));
+                compare(&rows, standardise, 0.1, &Goal::Lambda(0.5));
+                compare(&rows, standardise, 0.1, &Goal::Utility(0.5));
             }
         }
     }
@@ -197,11 +197,11 @@ fn the_span_of_the_rows_gives_what_the_features_give() {
 fn erasure_in_the_span_of_the_rows_is_that_of_the_features() {
     for weighted in [false, true] {
         let rows = Rows { keeps: true, ..Rows::new(5, 40, 70, &[4], weighted) };
-        for goal in [Goal::Leakage(0.0), Goal::Leakage(0.2), Goal::Lambda(0.6)] {
+        for goal in &[Goal::Leakage(0.0), Goal::Leakage(0.2), Goal::Lambda(0.6)] {
             compare(&rows, true, 0.0, goal);
             compare(&rows, false, 0.0, goal);
         }
-        compare(&rows, true, 0.1, Goal::Lambda(0.6));
+        compare(&rows, true, 0.1, &Goal::Lambda(0.6));
     }
 }
 

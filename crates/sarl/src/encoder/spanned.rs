@@ -1,5 +1,7 @@
 //! A problem that was reduced in the span of its rows, told in the features themselves.
 
+use std::ops::Range;
+
 use faer::{ColRef, Mat, MatRef};
 
 use crate::features::Span;
@@ -75,11 +77,23 @@ impl Target<'_> {
     }
 
     fn problem(&self, problem: Problem) -> Problem {
-        if self.place().is_none() {
-            return problem;
+        let Some(at) = self.place() else { return problem };
+        let target = &problem.target;
+        let (k, d) = (self.span.size(), self.span.inputs());
+        let mut attributes = target.attributes.clone();
+        let mut scale = 1.0;
+        for attribute in &mut attributes {
+            let Range { start, end } = attribute.columns;
+            if start == at {
+                scale = attribute.scale;
+                attribute.columns = at..at + d;
+            } else if start > at {
+                attribute.columns = start - k + d..end - k + d;
+            }
         }
-        let cross = self.columns(problem.target.cross.as_ref());
-        let variance = self.values(&problem.target.variance, &self.span.variance());
-        problem.with_target(cross, variance)
+        let own: Vec<f64> = self.span.variance().iter().map(|v| v / scale).collect();
+        let cross = self.columns(target.cross.as_ref());
+        let variance = self.values(&target.variance, &own);
+        problem.with_target(cross, variance, attributes)
     }
 }

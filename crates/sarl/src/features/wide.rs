@@ -14,10 +14,14 @@ use rayon::prelude::*;
 use super::span::Span;
 use super::{Columns, FeatureMap};
 use crate::moments::{Block, Element, LabelBlock, Layout, Moments, MomentsOptions, constant};
+use crate::spectral::reduced::of_many_sizes;
 use crate::{Error, Result};
 
 /// Fewer features than this are no trouble.
 const FEW: usize = 512;
+
+/// More features than this are never added up.
+const MANY: usize = 4096;
 
 /// Rows of a linear problem; see the [module](self).
 #[derive(Clone, Debug)]
@@ -148,6 +152,13 @@ impl Wide {
             return Err(Error::TooFewRows { rows: self.rows.used() as u64 });
         }
         let spreads = self.rows.spreads()?;
+        if !standardise
+            && self.layout.features() <= MANY
+            && of_many_sizes(spreads.iter().map(|s| s.1))
+        {
+            let map = FeatureMap::coded(self.rows.width, &self.rows.categories);
+            return Ok(Spanned { map, moments: self.added_up()?, spreads });
+        }
         self.rows.centre(&spreads, standardise);
         let span = Arc::new(Span::new(std::mem::take(&mut self.rows))?);
         let map = FeatureMap::spanned(&self.layout, Arc::clone(&span));

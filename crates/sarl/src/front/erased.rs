@@ -14,17 +14,18 @@
 use faer::{Col, Mat, MatRef};
 use rayon::prelude::*;
 
+use super::attributes::{HeldOutLabel, HeldOutLabels};
 use super::heldout::HeldOutLosses;
 use crate::encoder::Erasure;
-use crate::moments::{Covariances, LabelCovariances, Moments};
+use crate::moments::{Covariances, LabelCovariances, Moments, Role};
 use crate::spectral::linalg::{cholesky, congruence, solve_lower, solve_lower_transposed};
 use crate::{Error, Result};
 
 /// What the adversary may add to the variance of each feature, as shares of their mean.
 const SHRINKAGE: [f64; 6] = [1e-9, 1e-3, 1e-2, 1e-1, 1.0, 10.0];
 
-/// The held-out losses of full erasure, with the features as the target.
-pub fn erased_heldout(moments: &Moments) -> Result<HeldOutLosses> {
+/// The held-out losses of full erasure, with the features as the target and one label to hide.
+pub fn erased_heldout(moments: &Moments) -> Result<(HeldOutLosses, HeldOutLabels)> {
     let folds = moments.options().folds;
     if folds < 2 {
         return Err(Error::Folds("the moments were accumulated in one".into()));
@@ -56,14 +57,30 @@ pub fn erased_heldout(moments: &Moments) -> Result<HeldOutLosses> {
         }
     }
     let target = Average::of(&kept);
-    Ok(HeldOutLosses {
+    let all = moments.covariances()?;
+    let total = |part: &LabelCovariances| part.variance.iter().sum::<f64>();
+    let share = |loss: f64, of: f64| if of > 0.0 { 1.0 - loss / of } else { 0.0 };
+    let utility = share(target.loss, total(&all.target));
+    let leakage = share(adversary.loss, total(&all.sensitive));
+    let label = |role: Role, loss: f64, share: f64| {
+        let labels = moments.layout().labels().iter().filter(move |l| l.role == role);
+        labels.map(|l| HeldOutLabel { name: l.name.clone(), loss, share }).collect()
+    };
+    let labels = HeldOutLabels {
+        target: label(Role::Target, target.loss, utility),
+        sensitive: label(Role::Sensitive, adversary.loss, leakage),
+    };
+    let losses = HeldOutLosses {
         jy: target.loss,
         js: adversary.loss,
         jy_sd: target.spread,
         js_sd: adversary.spread,
         kept_sd: target.share_spread,
         leaked_sd: adversary.share_spread,
-    })
+        utility,
+        leakage,
+    };
+    Ok((losses, labels))
 }
 
 /// A loss on a fold: its weight, itself, and what of the spread there it leaves explained.

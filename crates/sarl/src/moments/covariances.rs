@@ -79,6 +79,11 @@ pub(super) struct Rounding<'a> {
 }
 
 impl Covariances {
+    /// The standard deviation of each feature.
+    pub(crate) fn deviations(&self) -> impl Iterator<Item = f64> + Clone + '_ {
+        (0..self.features.nrows()).map(|j| self.features[(j, j)].max(0.0).sqrt())
+    }
+
     /// `Cov(φ, x)`, features × inputs, and the mean of x, where the inputs are known.
     pub fn inputs(&self) -> Option<(MatRef<'_, f64>, &[f64])> {
         match &self.inputs {

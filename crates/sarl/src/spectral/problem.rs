@@ -102,8 +102,14 @@ impl Problem {
     }
 
     /// The same problem with the target in other columns, of which these are an isometry.
-    pub(crate) fn with_target(mut self, cross: Mat<f64>, variance: Vec<f64>) -> Self {
-        (self.target.cross, self.target.variance) = (cross, variance);
+    pub(crate) fn with_target(
+        mut self,
+        cross: Mat<f64>,
+        variance: Vec<f64>,
+        attributes: Vec<Attribute>,
+    ) -> Self {
+        let target = &mut self.target;
+        (target.cross, target.variance, target.attributes) = (cross, variance, attributes);
         self
     }
 

@@ -78,8 +78,13 @@ impl Reduced {
         let q = with_spare(q, spare);
         let basis = whitening.unwhiten(q.as_ref());
         let basis = match c.inputs {
-            // With fewer rows than features many weights encode the rows alike.
-            InputCovariances::Features if c.rows > c.features.nrows() as u64 => basis,
+            // With fewer rows than features many weights encode the rows alike. Where sizes are far
+            // apart the least ones would be those of the largest features only.
+            InputCovariances::Features
+                if c.rows > c.features.nrows() as u64 || of_many_sizes(c.deviations()) =>
+            {
+                basis
+            }
             _ => whitening.least(c.features.as_ref(), basis),
         };
         let (problem, basis, ridged) = match ridge > 0.0 {
@@ -286,6 +291,16 @@ fn settled(c: &Covariances, mut basis: Mat<f64>, size: usize) -> Result<(Problem
     };
     let problem = Problem::new(half(&target, &c.target), half(&sensitive, &c.sensitive))?;
     Ok((problem, basis.subcols(0, kept).to_owned()))
+}
+
+/// Standard deviations further apart than this lose digits in products over all features.
+const APART: f64 = 1e4;
+
+/// Whether features are of very different sizes.
+pub(crate) fn of_many_sizes(deviations: impl Iterator<Item = f64> + Clone) -> bool {
+    let varying = deviations.filter(|sd| *sd > 0.0);
+    let largest = varying.clone().fold(0.0, f64::max);
+    varying.fold(f64::INFINITY, f64::min) * APART < largest
 }
 
 /// How far `Cov(u)` may be from the identity.
