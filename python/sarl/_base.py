@@ -215,6 +215,7 @@ class Base(Fitted, TransformerMixin, BaseEstimator):  # type: ignore[misc]
         solved = moments._core.solve(
             standardise=self._standardises(),
             ridge=self._ridge(),
+            ridge_asked=getattr(self, "ridge", None) is not None,
             cap=self._cap(),
             goal_name=goal[0],
             value=goal[1],

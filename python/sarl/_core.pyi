@@ -135,6 +135,7 @@ class Moments:
         *,
         standardise: bool,
         ridge: float | None,
+        ridge_asked: bool,
         cap: int | None,
         goal_name: str,
         value: _Limit,

@@ -197,7 +197,7 @@ class Encodes(ClassNamePrefixFeaturesOutMixin, Fits):  # type: ignore[misc]
     """Encoders of a target: with a ridge, and with as many dimensions as are wanted."""
 
     n_components: int | None
-    ridge: float | str
+    ridge: float | str | None
 
     def _cap(self) -> int | None:
         r = self.n_components
@@ -207,6 +207,8 @@ class Encodes(ClassNamePrefixFeaturesOutMixin, Fits):  # type: ignore[misc]
 
     def _ridge(self) -> float | None:
         ridge = self.ridge
+        if ridge is None:
+            return None
         if isinstance(ridge, str):
             check_choice("ridge", ridge, ("auto",))
             if self.folds < 2:
@@ -215,9 +217,9 @@ class Encodes(ClassNamePrefixFeaturesOutMixin, Fits):  # type: ignore[misc]
                 )
             return None
         if isinstance(ridge, bool) or not isinstance(ridge, (int, float, np.number)):
-            raise ValueError(f"ridge is {ridge!r}: expected a number, or 'auto'")
+            raise ValueError(f"ridge is {ridge!r}: expected a number, 'auto' or None")
         if not (np.isfinite(ridge) and ridge >= 0):
-            raise ValueError(f"ridge is {ridge!r}: expected a finite number, 0 or more, or 'auto'")
+            raise ValueError(f"ridge is {ridge!r}: expected a finite number, 0 or more, 'auto' or None")
         return float(ridge)
 
     def __sklearn_tags__(self) -> Tags:

@@ -49,8 +49,9 @@ class KernelSARL(Encodes):
         No more landmarks are taken when this share of the kernel's trace is left.
     n_components : int, optional
         Dimensions of z at most; without it as many as help.
-    ridge : float or "auto", default=0.0
-        Added to the covariance of the kernel's features; "auto" chooses by held-out losses.
+    ridge : float, "auto" or None, default=None
+        Added to the covariance of the kernel's features; "auto" chooses by held-out losses. None is
+        "auto", where there are folds.
     scale : {{"standard", "none"}}, default="standard"
         Whether numeric columns are brought to mean 0 and variance 1 before the kernel.
     {rest}
@@ -104,7 +105,7 @@ class KernelSARL(Encodes):
         landmarks: int | Any = 1000,
         tolerance: float = 1e-8,
         n_components: int | None = None,
-        ridge: float | str = 0.0,
+        ridge: float | str | None = None,
         scale: str = "standard",
         folds: int = 5,
         precision: str = "double",

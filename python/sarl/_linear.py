@@ -24,8 +24,9 @@ class SARL(Encodes):
     {goals}
     n_components : int, optional
         Dimensions of z at most; without it as many as help.
-    ridge : float or "auto", default=0.0
-        Added to the covariance of the (scaled) features; "auto" chooses by held-out losses.
+    ridge : float, "auto" or None, default=None
+        Added to the covariance of the (scaled) features; "auto" chooses by held-out losses. None is 0 for
+        linear encoders of at least ten rows for each feature, and "auto" for others.
     scale : {{"standard", "none"}}, default="standard"
         Whether numeric columns are brought to mean 0 and variance 1. Without a ridge it does not
         change what z tells.
@@ -70,7 +71,7 @@ class SARL(Encodes):
         max_leakage: Limit | None = None,
         min_utility: Limit | None = None,
         n_components: int | None = None,
-        ridge: float | str = 0.0,
+        ridge: float | str | None = None,
         scale: str = "standard",
         folds: int = 5,
         precision: str = "double",

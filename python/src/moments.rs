@@ -243,13 +243,14 @@ impl Moments {
     /// Solves for a goal: the model, the mean and the spread of each dense column, and the mean
     /// and the variance of each label column of the target and of what is hidden.
     /// A full erasure that is not wanted whole holds no more than what goes.
-    #[pyo3(signature = (*, standardise, ridge, cap, goal_name, value, whole=true, threads=None))]
+    #[pyo3(signature = (*, standardise, ridge, ridge_asked, cap, goal_name, value, whole=true, threads=None))]
     #[allow(clippy::too_many_arguments, reason = "keywords of Python's")]
     fn solve<'py>(
         &self,
         py: Python<'py>,
         standardise: bool,
         ridge: Option<f64>,
+        ridge_asked: bool,
         cap: Option<usize>,
         goal_name: &str,
         value: Limit,
@@ -272,7 +273,8 @@ impl Moments {
                 };
                 let ridge = match ridge {
                     Some(ridge) => ridge,
-                    None => sarl::best_ridge(&moments, cap)?.ridge,
+                    None if ridge_asked => sarl::best_ridge(&moments, cap)?.ridge,
+                    None => sarl::default_ridge(&moments, cap)?.map_or(0.0, |best| best.ridge),
                 };
                 let covariances = moments.covariances()?;
                 let thin = !whole && ridge == 0.0 && cap.is_none();

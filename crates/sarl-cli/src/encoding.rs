@@ -2,8 +2,8 @@
 
 use faer::MatRef;
 use sarl::{
-    Choice, Family, FeatureMap, Kernel, LandmarkOptions, Moments, best_ridge, median_gamma,
-    wants_ridge,
+    Choice, Family, FeatureMap, Kernel, LandmarkOptions, Moments, best_ridge, default_ridge,
+    median_gamma,
 };
 
 use crate::args::{Approximation, EncoderOptions, KernelName, NumberOrAuto, Sampling};
@@ -118,18 +118,13 @@ pub fn ridge(
     cap: Option<usize>,
     remarks: &mut Vec<Remark>,
 ) -> Outcome<f64> {
-    let asked = match options.ridge {
+    let best = match options.ridge {
         Some(NumberOrAuto::Number(ridge)) => return Ok(ridge),
-        Some(NumberOrAuto::Auto) => true,
-        None => false,
-    };
-    if !asked && (moments.options().folds < 2 || !wants_ridge(moments)) {
-        return Ok(0.0);
-    }
-    let best = match best_ridge(moments, cap) {
-        Ok(best) => best,
-        Err(error) if !asked && error.is_about_few_rows() => return Ok(0.0),
-        Err(error) => return Err(error.into()),
+        Some(NumberOrAuto::Auto) => best_ridge(moments, cap)?,
+        None => match default_ridge(moments, cap)? {
+            Some(best) => best,
+            None => return Ok(0.0),
+        },
     };
     let end = if best.largest { ", the largest that was tried" } else { "" };
     remarks.push(Remark::Note(match best.ridge > 0.0 {

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use comfy_table::{CellAlignment, LineStyle, Table, TableStyle};
 use sarl::{
-    Front, Goal, HeldOut, HeldOutLabels, HeldOutLosses, Method, Model, Point, Reduced, Role,
+    Front, HeldOut, HeldOutLabels, HeldOutLosses, Method, Model, Point, Reduced, Role,
 };
 use serde::Serialize;
 use serde_json::{Value, json};

@@ -69,7 +69,7 @@ pub use front::{
     Attribute, Attributes, Bounds, Candidate, Certificate, Criterion, Front, Goal, HeldOut,
     HeldOutLabel, HeldOutLabels, HeldOutLosses, LabelBounds, MapChoice, Method, NamedLimits, Point,
     RidgeChoice, SensitiveBounds, Solution, TargetBounds, best_ridge, choose_map, choose_ridge,
-    erased_heldout, mean_variance, wants_ridge,
+    default_ridge, erased_heldout, mean_variance,
 };
 pub use moments::{
     Block, Covariances, Element, InputCovariances, Label, LabelBlock, LabelColumns,

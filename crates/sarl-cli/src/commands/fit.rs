@@ -40,6 +40,7 @@ pub fn run(options: &Fit, global: &Global) -> Outcome {
         Model::new(&fitted.map, &fitted.layout, &fitted.reduced, fitted.cap, goal.clone())?;
     let folds = output::heldout(&fitted, global)?;
     let solved = folds.as_ref().map(|folds| folds.solve_each(goal, &front)).transpose()?;
+    folds.iter().for_each(|folds| model.keep_heldout(folds.clone()));
     let (heldout, labels): (Option<HeldOutLosses>, Option<HeldOutLabels>) = solved.unzip();
     model.extra.insert(SCHEMA.into(), fitted.schema.to_json()?);
     model.extra.insert(HELDOUT.into(), serde_json::to_string(&heldout)?);

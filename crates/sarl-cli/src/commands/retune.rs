@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Instant;
 
-use sarl::Model;
+use sarl::{HeldOutLabels, HeldOutLosses, Model};
 use serde_json::json;
 
 use super::fit::{HELDOUT, HELDOUT_LABELS, model_output};
@@ -19,14 +19,16 @@ pub fn run(options: &Retune, global: &Global) -> Outcome {
     model_output(&options.output)?;
     // A model may be retuned in place: the old one is whole until the new one is.
     check_output(&options.output, std::iter::empty())?;
-    let mut model = load(&options.model)?.retune(goal)?;
-    // The held-out losses were those of the other goal.
-    model.extra.remove(HELDOUT);
-    model.extra.remove(HELDOUT_LABELS);
+    let mut model = load(&options.model)?.retune(goal.clone())?;
+    let front = model.front()?;
+    let solved = model.heldout().map(|folds| folds.solve_each(goal, &front)).transpose()?;
+    let (heldout, labels): (Option<HeldOutLosses>, Option<HeldOutLabels>) = solved.unzip();
+    model.extra.insert(HELDOUT.into(), serde_json::to_string(&heldout)?);
+    model.extra.insert(HELDOUT_LABELS.into(), serde_json::to_string(&labels)?);
     sarl_data::write_file(&options.output, &model.to_bytes()?)?;
-    warnings::about_solution(&model, None, global)?;
+    warnings::about_solution(&model, heldout.as_ref(), global)?;
     let seconds = json!({ "total": start.elapsed().as_secs_f64() });
-    let (heldout, labels, html) = (None, None, None);
+    let html = None;
     Report { model: &model, heldout, labels, seconds, path: &options.output, html }.print(global)
 }
 

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::model::Model;
 use crate::container::{Reader, Writer};
 use crate::features::{Columns, Stored};
-use crate::front::{Bounds, Certificate, Front, Goal, Method, Point};
+use crate::front::{Bounds, Certificate, Front, Goal, HeldOut, Method, Point, StoredHeldOut};
 use crate::moments::{Label, LabelColumns, LabelKind, Role};
 use crate::spectral::Reduced;
 use crate::spectral::attribute::{Side, attributes};
@@ -44,6 +44,8 @@ struct Description {
     method: Method,
     bounds: Bounds,
     #[serde(default)]
+    heldout: Option<StoredHeldOut>,
+    #[serde(default)]
     extra: BTreeMap<String, String>,
 }
 
@@ -57,6 +59,7 @@ impl Model {
         let encoder = self.encoder();
         writer.matrix("encoder.weights", encoder.weights());
         writer.vector("encoder.offset", encoder.offset());
+        let heldout = self.heldout.as_ref().and_then(|heldout| heldout.store(&mut writer));
         let reduced = &self.reduced;
         let description = Description {
             map,
@@ -72,6 +75,7 @@ impl Model {
             certificate: self.certificate.clone(),
             method: self.method,
             bounds: *self.front()?.bounds(),
+            heldout,
             extra: self.extra.clone(),
         };
         writer.finish(KIND, VERSION, &description)
@@ -96,6 +100,10 @@ impl Model {
             certificate: description.certificate,
             method: description.method,
             subspace,
+            heldout: match description.heldout {
+                Some(stored) => Some(HeldOut::restore(&reader, stored, description.cap)?),
+                None => None,
+            },
             extra: description.extra,
         };
         check_solution(&reader, &model, &description.bounds)?;

@@ -7,7 +7,7 @@ use faer::Mat;
 use super::Encoder;
 use super::spanned::over_inputs;
 use crate::features::{Columns, FeatureMap};
-use crate::front::{Attributes, Certificate, Front, Goal, Method, Point, Solution};
+use crate::front::{Attributes, Certificate, Front, Goal, HeldOut, Method, Point, Solution};
 use crate::moments::{Label, Layout, Role};
 use crate::spectral::Reduced;
 use crate::{Error, Result};
@@ -24,6 +24,7 @@ pub struct Model {
     pub(super) certificate: Certificate,
     pub(super) method: Method,
     pub(super) subspace: Mat<f64>,
+    pub(super) heldout: Option<HeldOut>,
     /// Texts of the caller's, carried along (the schema of a table, say).
     pub extra: BTreeMap<String, String>,
 }
@@ -60,7 +61,8 @@ impl Model {
         let solution = Front::new(&reduced, cap)?.solve(goal)?;
         let labels = layout.labels().to_vec();
         let extra = BTreeMap::new();
-        Ok(Self::assemble(map.columns.clone(), labels, reduced, cap, solution, extra))
+        let columns = map.columns.clone();
+        Ok(Self::assemble(columns, labels, reduced, cap, solution, None, extra))
     }
 
     fn assemble(
@@ -69,10 +71,34 @@ impl Model {
         reduced: Reduced,
         cap: Option<usize>,
         solution: Solution,
+        heldout: Option<HeldOut>,
         extra: BTreeMap<String, String>,
     ) -> Self {
         let Solution { goal, point, certificate, method, subspace } = solution;
-        Model { columns, labels, reduced, cap, goal, point, certificate, method, subspace, extra }
+        Model {
+            columns,
+            labels,
+            reduced,
+            cap,
+            goal,
+            point,
+            certificate,
+            method,
+            subspace,
+            heldout,
+            extra,
+        }
+    }
+
+    /// Keeps the folds of the fit, so that the file has held-out losses for every goal. Those of
+    /// problems with very many label columns are not written.
+    pub fn keep_heldout(&mut self, heldout: HeldOut) {
+        self.heldout = Some(heldout);
+    }
+
+    /// The folds of the fit, if they were kept.
+    pub fn heldout(&self) -> Option<&HeldOut> {
+        self.heldout.as_ref()
     }
 
     /// Another trade-off from the same fit, without the data.
@@ -80,7 +106,8 @@ impl Model {
         let solution = self.front()?.solve(goal)?;
         let (columns, labels) = (self.columns.clone(), self.labels.clone());
         let (reduced, extra) = (self.reduced.clone(), self.extra.clone());
-        Ok(Self::assemble(columns, labels, reduced, self.cap, solution, extra))
+        let heldout = self.heldout.clone();
+        Ok(Self::assemble(columns, labels, reduced, self.cap, solution, heldout, extra))
     }
 
     /// All other trade-offs of the same fit.

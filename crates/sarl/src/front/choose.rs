@@ -107,11 +107,19 @@ pub fn best_ridge(moments: &Moments, cap: Option<usize>) -> Result<RidgeChoice> 
     Ok(RidgeChoice { ridge: best.1.map_or(0.0, ridge), largest })
 }
 
-/// Whether an encoder of these moments wants a ridge unless the caller knows better: that of a
-/// kernel, and one of more than a tenth as many features as rows, fits the noise of its rows.
-pub fn wants_ridge(moments: &Moments) -> bool {
+/// The ridge of an encoder for which none was asked: that of a kernel, and one of more than a tenth
+/// as many features as rows, fits the noise of its rows without one. None where neither is so, and
+/// where too few rows are there to choose by.
+pub fn default_ridge(moments: &Moments, cap: Option<usize>) -> Result<Option<RidgeChoice>> {
     let features = moments.layout().features() as u64;
-    moments.layout().is_mapped() || features.saturating_mul(10) > moments.rows()
+    let wanted = moments.layout().is_mapped() || features.saturating_mul(10) > moments.rows();
+    if !wanted || moments.options().folds < 2 {
+        return Ok(None);
+    }
+    match best_ridge(moments, cap) {
+        Err(error) if error.is_about_few_rows() => Ok(None),
+        found => found.map(Some),
+    }
 }
 
 /// The mean variance of a feature: the unit of a ridge.

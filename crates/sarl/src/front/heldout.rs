@@ -17,6 +17,8 @@
 //! taught on the second, and tested on the third. It may shrink its weights, because z can have more
 //! dimensions than it has rows: the shrinkage that finds most counts.
 
+mod file;
+
 use std::ops::Range;
 
 use faer::{Col, Mat};
@@ -58,6 +60,8 @@ pub struct HeldOutLosses {
     /// the largest of their shares, each by the adversary that finds most of it.
     pub leakage: f64,
 }
+
+pub(crate) use file::StoredHeldOut;
 
 /// The folds of a data set, each reduced and ready to be tested.
 #[derive(Clone, Debug)]

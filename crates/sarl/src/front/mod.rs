@@ -53,10 +53,11 @@ pub use attributes::{
 pub use bounds::Bounds;
 pub use choose::{
     Candidate, Criterion, MapChoice, RidgeChoice, best_ridge, choose_map, choose_ridge,
-    mean_variance, wants_ridge,
+    default_ridge, mean_variance,
 };
 pub use erased::erased_heldout;
 pub use goal::{Certificate, Goal, Method, NamedLimits, Point, Solution};
+pub(crate) use heldout::StoredHeldOut;
 pub use heldout::{HeldOut, HeldOutLosses};
 
 use faer::Mat;

@@ -1,11 +1,13 @@
 //! What the labels of all the data are shares of.
 
+use serde::{Deserialize, Serialize};
+
 use crate::Result;
 use crate::moments::{Covariances, LabelCovariances};
 use crate::spectral::reduced::attainable;
 
 /// A label over all the data, in its own units.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct WholeLabel {
     pub(super) name: String,
     pub(super) variance: f64,
@@ -21,7 +23,7 @@ impl WholeLabel {
 }
 
 /// The labels over all the data.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Whole {
     pub(super) target: Vec<WholeLabel>,
     pub(super) sensitive: Vec<WholeLabel>,

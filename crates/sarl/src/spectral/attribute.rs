@@ -7,12 +7,13 @@
 use std::ops::Range;
 
 use faer::{Mat, MatRef};
+use serde::{Deserialize, Serialize};
 
 use super::linalg::squares;
 use crate::moments::{LabelColumns, LabelCovariances};
 
 /// A label as a block of columns.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Attribute {
     pub(crate) name: String,
     /// Its columns among those of its side.

@@ -114,6 +114,30 @@ impl Reduced {
         })
     }
 
+    /// A problem whose features are not known any more: it can be solved, but encodes nothing.
+    pub(crate) fn of_problem(
+        problem: Problem,
+        ridged: Option<Ridged>,
+        ridge: f64,
+        directions: usize,
+    ) -> Self {
+        let means = |half: &Half| vec![0.0; half.variance.len()];
+        Reduced {
+            rows: 0,
+            weight: 0.0,
+            features: 0,
+            basis_size: directions,
+            ridge,
+            target_mean: means(&problem.target),
+            sensitive_mean: means(&problem.sensitive),
+            problem,
+            ridged,
+            basis: Mat::zeros(0, directions),
+            centre: vec![0.0; directions],
+            inputs: None,
+        }
+    }
+
     /// Rows of positive weight.
     pub fn rows(&self) -> u64 {
         self.rows
