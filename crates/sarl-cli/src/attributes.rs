@@ -40,18 +40,18 @@ pub fn text(model: &Model, heldout: Option<&HeldOutLabels>) -> Outcome<Option<St
             Role::Sensitive => ("leakage", "at most"),
         };
         let limit = a.limit.map_or("-".to_owned(), |limit| format!("{most} {}", percent(limit)));
-        let held = match heldout.and_then(|h| h.share(role, i)) {
-            Some((loss, share)) => [figure(loss), percent(share)],
-            None => ["-".to_owned(), "-".to_owned()],
+        let (held_share, held_loss) = match heldout.and_then(|h| h.share(role, i)) {
+            Some((loss, share)) => (percent(share), figure(loss)),
+            None => ("-".to_owned(), "-".to_owned()),
         };
-        let own = [format!("{} ({what})", a.name), limit, figure(a.loss), percent(a.share)];
-        own.into_iter().chain(held).collect()
+        let name = format!("{}: {what}", a.name);
+        vec![name, limit, held_share, percent(a.share), held_loss, figure(a.loss)]
     };
     let all = |role: Role, labels: &[Attribute]| -> Vec<Vec<String>> {
         labels.iter().enumerate().map(|(i, a)| row(role, i, a)).collect()
     };
     let rows = [all(Role::Target, &found.target), all(Role::Sensitive, &found.sensitive)].concat();
-    let header = ["", "asked", "training loss", "share", "held-out loss", "share"];
+    let header = ["", "asked", "held-out", "training", "held-out loss", "training loss"];
     Ok(Some(table(&header, rows, |i| i > 0)))
 }
 

@@ -98,6 +98,10 @@ impl From<sarl::Error> for Failure {
                 (Exit::Usage, None)
             }
             Error::NoConvergence { .. } => (Exit::Machine, None),
+            Error::Unstable => (
+                Exit::Unreachable,
+                Some("try a larger --ridge, fewer --landmarks, or --scale standard"),
+            ),
             Error::Interrupted => (Exit::Interrupted, None),
             Error::ConstantLabel { .. } => {
                 (Exit::Data, Some("choose another label, or data in which it varies"))

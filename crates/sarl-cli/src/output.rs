@@ -4,9 +4,7 @@ use std::io::Write;
 use std::path::Path;
 
 use comfy_table::{CellAlignment, LineStyle, Table, TableStyle};
-use sarl::{
-    Front, HeldOut, HeldOutLabels, HeldOutLosses, Method, Model, Point, Reduced, Role,
-};
+use sarl::{Front, HeldOut, HeldOutLabels, HeldOutLosses, Method, Model, Point, Reduced, Role};
 use serde::Serialize;
 use serde_json::{Value, json};
 

@@ -160,7 +160,7 @@ pub enum Error {
     /// file stores.
     #[error(
         "the features are too nearly dependent for z to be computed to six digits, so nothing can \
-         be guaranteed about it; fewer features or a larger ridge will help"
+         be guaranteed about it"
     )]
     Unstable,
     /// The caller asked for an end.
