@@ -57,16 +57,17 @@ pub fn text(model: &Model, heldout: Option<&HeldOutLabels>) -> Outcome<Option<St
 
 /// What encoders can do about each label, under its name.
 pub fn bounds_json(bounds: &LabelBounds) -> Value {
-    let without_name = |value: Value| match value {
-        Value::Object(mut all) => {
-            let name = all.remove("name");
-            let name = name.and_then(|n| n.as_str().map(str::to_owned)).unwrap_or_default();
-            (name, Value::Object(all))
-        }
-        other => (String::new(), other),
-    };
-    let target: Map<_, _> = bounds.target.iter().map(|b| without_name(json!(b))).collect();
-    let sensitive: Map<_, _> = bounds.sensitive.iter().map(|b| without_name(json!(b))).collect();
+    let target = bounds.target.iter().map(|b| {
+        let (variance, low, high) = (b.variance, b.gamma_min, b.gamma_max);
+        let value = json!({ "variance": variance, "gamma_min": low, "gamma_max": high });
+        (b.name.clone(), value)
+    });
+    let sensitive = bounds.sensitive.iter().map(|b| {
+        let (all, full, least) = (b.alpha_max, b.alpha_min, b.alpha_star_min);
+        let value = json!({ "alpha_max": all, "alpha_min": full, "alpha_star_min": least });
+        (b.name.clone(), value)
+    });
+    let (target, sensitive): (Map<_, _>, Map<_, _>) = (target.collect(), sensitive.collect());
     json!({ "target": target, "sensitive": sensitive })
 }
 

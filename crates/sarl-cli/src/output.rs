@@ -115,28 +115,35 @@ pub fn bounds_table(reduced: &Reduced, front: &Front<'_>) -> Outcome<String> {
     );
     let row =
         |name: &str, value: f64, meaning: String| vec![name.to_owned(), figure(value), meaning];
-    let b = front.bounds();
+    let (b, labels) = (front.bounds(), front.label_bounds()?);
+    // Sums of several labels are in shares, so that theirs are means.
+    let mean = |labels: usize| if labels > 1 { " on average" } else { "" };
     let rows = vec![
         row("gamma_min", b.gamma_min, "least target loss of any encoder".into()),
         row(
             "gamma_max",
             b.gamma_max,
             format!(
-                "least target loss without leakage: utility {}",
-                percent(b.utility(b.gamma_max))
+                "least target loss without leakage: utility {}{}",
+                percent(b.utility(b.gamma_max)),
+                mean(labels.target.len())
             ),
         ),
         row("alpha_max", b.alpha_max, "adversary loss without leakage".into()),
         row(
             "alpha_min",
             b.alpha_min,
-            format!("adversary loss at full utility: leakage {}", percent(b.leakage(b.alpha_min))),
+            format!(
+                "adversary loss at full utility: leakage {}{}",
+                percent(b.leakage(b.alpha_min)),
+                mean(labels.sensitive.len())
+            ),
         ),
         row("alpha_bar_min", b.alpha_bar_min, "the worst encoder of full utility".into()),
         row("alpha_star_min", b.alpha_star_min, "the worst encoder of all".into()),
     ];
     let shown = table(&["bound", "value", "what it is"], rows, |i| i == 1);
-    Ok(match attributes::bounds_text(&front.label_bounds()?) {
+    Ok(match attributes::bounds_text(&labels) {
         Some(labels) => format!("{heading}{shown}\n\n{labels}"),
         None => format!("{heading}{shown}"),
     })
