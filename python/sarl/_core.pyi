@@ -38,9 +38,10 @@ def audit(
     attributes: Sequence[tuple[str, list[str], _Values, _Values]],
     targets: int,
     *,
-    probes: Sequence[str],
+    probes: Sequence[str | tuple[str, Callable[..., Any], tuple[bool, bool]]],
     seeds: Sequence[int],
     threads: int,
+    own: tuple[_Matrix, Sequence[tuple[int, _Values]]] | None = None,
     progress: Callable[[int, int], Any] | None = None,
 ) -> list[str]: ...
 

@@ -10,6 +10,7 @@ mod codes;
 mod erase;
 mod failure;
 mod files;
+mod foreign;
 mod goal;
 mod map;
 mod model;

@@ -18,22 +18,25 @@ def encoder(rows):
 
 def test_every_probe_before_and_after(encoder, rows):
     found = audit(encoder, rows.X, rows.y, sensitive_features=rows.s, seeds=2)
-    assert isinstance(found, Audit) and (found.n_train, found.n_test, found.refitted) == (
-        280,
-        120,
-        True,
-    )
+    assert isinstance(found, Audit) and found.refitted
+    assert found.rows_used == {"encoder": 160, "probes": 120, "test": 120}
+    assert (found.n_train, found.n_test) == (120, 120)
     table = found.to_pandas()
-    assert set(table["probe"]) == {name for name, _ in probes()}
+    again = {f"{name}, encoder's rows" for name in ("rbf", "trees")}
+    assert set(table["probe"]) == {name for name, _ in probes()} | again
     hidden = table[table["role"] == "sensitive"]
     assert hidden["raw"].max() > 0.75, "the control: the probes do learn from the raw features"
-    assert hidden["z"].max() < 0.7
+    assert hidden["z"].max() < 0.75
     assert found.sensitive["best"]["accuracy"] == hidden["z"].max()
     assert (hidden["low"] <= hidden["z"]).all() and (hidden["z"] <= hidden["high"]).all()
     assert found.fairness is not None and 0 <= found.fairness["demographic_parity"] <= 1
     text = repr(found)
     assert "s (to hide), accuracy" in text and "equalized odds" in text
     assert found.to_dict()["control"] == found.control
+    worst = found.sensitive["advantage"]
+    assert worst["ci"][0] <= worst["value"] <= worst["ci"][1]
+    assert worst["value"] == pytest.approx(hidden["advantage"].max())
+    assert "worst case: " in text and f"{worst['value']:.3f} over guessing s" in text
 
 
 def test_scores_are_those_of_scikit_learn(rows):
@@ -68,7 +71,18 @@ def test_rows_of_their_own_to_be_tested_on(encoder, rows):
         sensitive_features_test=rows.s[300:],
         **FEW,
     )
-    assert (found.n_train, found.n_test, found.refitted) == (300, 100, False)
+    assert (found.n_train, found.n_test, found.refitted) == (50, 50, False)
+    assert found.rows_used["encoder"] is None
+    fresh = audit(
+        encoder,
+        rows.X[:300],
+        sensitive_features=rows.s[:300],
+        X_test=rows.X[300:],
+        sensitive_features_test=rows.s[300:],
+        refit=False,
+        **FEW,
+    )
+    assert (fresh.n_train, fresh.n_test) == (300, 100), "X is fresh too when the caller says so"
     with pytest.raises(ValueError, match="X_test needs sensitive_features_test"):
         audit(encoder, rows.X, rows.y, sensitive_features=rows.s, X_test=rows.X, **FEW)
 
@@ -79,7 +93,7 @@ def test_any_encoder_and_any_table(rows):
 
     pca = make_pipeline(PCA(2)).fit(rows.X)
     found = audit(pca, rows.X, rows.y, sensitive_features=rows.s, **FEW)
-    assert not found.refitted
+    assert found.refitted, "pipelines are fitted anew"
     table = pd.DataFrame(rows.X, columns=list("abcdef")).assign(g=np.where(rows.s, "u", "v"))
     encoder = SARL(max_leakage=0.0).fit(table, rows.y, sensitive_features=rows.s)
     labels = pl.DataFrame({"sex": np.where(rows.s, "f", "m"), "age": rows.number})
@@ -102,7 +116,7 @@ def test_any_encoder_and_any_table(rows):
 
 def test_fewer_rows_and_seeds(encoder, rows):
     found = audit(encoder, rows.X, rows.y, sensitive_features=rows.s, rows=100, **FEW)
-    assert found.n_train + found.n_test == 100
+    assert sum(found.rows_used.values()) == 100
     one, two = (
         audit(encoder, rows.X, rows.y, sensitive_features=rows.s, random_state=i, **FEW)
         for i in (0, 1)
@@ -114,3 +128,86 @@ def test_fewer_rows_and_seeds(encoder, rows):
     assert [r["z"] for r in again.rows()] == [r["z"] for r in one.rows()]
     alone = audit(encoder, rows.X, rows.y, sensitive_features=rows.s, control=False, **FEW)
     assert alone.control is None and np.isnan(alone.to_pandas()["raw"]).all()
+
+
+def test_pipelines_and_foreign_encoders_are_fitted_anew(rows):
+    from sklearn.decomposition import PCA
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    pipe = make_pipeline(StandardScaler(), SARL(max_leakage=0.0))
+    pipe.fit(rows.X, rows.y, sarl__sensitive_features=rows.s)
+    found = audit(pipe, rows.X, rows.y, sensitive_features=rows.s, **FEW)
+    assert found.refitted and found.rows_used["encoder"] == 160
+    assert "fitted anew on 160 rows" in repr(found)
+    kept = audit(PCA(2).fit(rows.X), rows.X, sensitive_features=rows.s, refit=False, **FEW)
+    assert (kept.refitted, kept.n_train, kept.n_test) == (False, 200, 200)
+
+    class Frozen:
+        def transform(self, X):
+            return X[:, :2]
+
+    with pytest.raises(ValueError, match="no method `fit` to be fitted anew; pass refit=False"):
+        audit(Frozen(), rows.X, sensitive_features=rows.s, **FEW)
+
+
+def test_raw_features_alone_are_called_raw(rows):
+    found = audit(None, rows.X, sensitive_features=rows.s, **FEW)
+    table = found.to_pandas()
+    assert table["z"].isna().all() and (table["raw"] > 0.5).all()
+    assert found.control["sensitive"] == found.sensitive
+    assert repr(found).startswith("Audit: the raw features alone, probes learnt on 200 rows")
+
+
+def test_estimators_are_probes(rows):
+    from sklearn.ensemble import RandomForestClassifier
+    from sklearn.linear_model import LinearRegression, LogisticRegression
+    from sklearn.metrics import balanced_accuracy_score, roc_auc_score
+    from sklearn.preprocessing import StandardScaler
+    from sklearn.svm import SVC
+
+    train, test = slice(0, 250), slice(250, 400)
+    names = np.where(rows.s, "f", "m")
+    mine = LogisticRegression(C=0.1)
+    found = audit(
+        None,
+        rows.X[train],
+        sensitive_features=names[train],
+        X_test=rows.X[test],
+        sensitive_features_test=names[test],
+        probes=["linear", mine, SVC(), RandomForestClassifier(20), LinearRegression()],
+        seeds=2,
+    )
+    assert not hasattr(mine, "coef_"), "a clone was fitted"
+    trials = {t["probe"]: t for t in found.sensitive["probes"]}
+    assert set(trials) == {
+        "linear",
+        "LogisticRegression(C=0.1)",
+        "SVC()",
+        "RandomForestClassifier(n_estimators=20)",
+    }, "a regressor has no classes"
+    scale = StandardScaler().fit(rows.X[train])
+    x, fresh = scale.transform(rows.X[train]), scale.transform(rows.X[test])
+    theirs = LogisticRegression(C=0.1).fit(x, rows.s[train])
+    trial = trials["LogisticRegression(C=0.1)"]
+    assert trial["accuracy"] == pytest.approx(theirs.score(fresh, rows.s[test]))
+    odds = theirs.decision_function(fresh) - np.log(
+        np.mean(rows.s[train]) / np.mean(rows.s[train] == 0)
+    )
+    assert trial["balanced_accuracy"] == pytest.approx(
+        balanced_accuracy_score(rows.s[test], odds > 0)
+    )
+    assert trial["auc"] == pytest.approx(
+        roc_auc_score(rows.s[test], theirs.decision_function(fresh))
+    )
+    svc = SVC().fit(x, rows.s[train])
+    assert trials["SVC()"]["accuracy"] == pytest.approx(svc.score(fresh, rows.s[test]))
+    both = [LinearRegression(), LinearRegression()]
+    found = audit(None, rows.X, sensitive_features=rows.number, probes=both, seeds=1)
+    assert [t["probe"] for t in found.sensitive["probes"]] == [
+        "LinearRegression()",
+        "LinearRegression() (2)",
+    ]
+    for wrong in ([SVC], [3], "rbf", []):
+        with pytest.raises(ValueError, match="probes"):
+            audit(None, rows.X, sensitive_features=rows.s, probes=wrong)

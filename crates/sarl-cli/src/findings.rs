@@ -35,17 +35,18 @@ pub fn each<'a>(
 
 /// Every probe on one attribute before and after.
 pub fn probes(hidden: bool, z: &Finding, raw: Option<&Finding>) -> Listed {
-    let star = |probe: &str| if probe == z.best.probe { " *" } else { "" };
+    let star = |probe: &str| if probe == z.advantage.probe { " *" } else { "" };
     let row = |trial: &Trial| {
-        let mut row = vec![format!("{}{}", trial.probe, star(trial.probe))];
+        let mut row = vec![format!("{}{}", trial.probe, star(&trial.probe))];
         if let Some(raw) = raw {
-            row.push(raw.trial(trial.probe).map_or("–".to_owned(), |t| spread(&t.score)));
+            row.push(raw.trial(&trial.probe).map_or("–".to_owned(), |t| spread(&t.score)));
         }
         row.push(spread(&trial.score));
         row.push(format!("{} to {}", output::percent(trial.ci[0]), output::percent(trial.ci[1])));
         if let Score::Class { balanced_accuracy, auc, .. } = trial.score {
             row.push(output::percent(balanced_accuracy));
             row.push(auc.map_or("–".to_owned(), |a| format!("{a:.3}")));
+            row.push(output::percent(trial.advantage));
         }
         row
     };
@@ -54,7 +55,7 @@ pub fn probes(hidden: bool, z: &Finding, raw: Option<&Finding>) -> Listed {
     match z.baseline {
         Baseline::Class { majority, guess, chance, .. } => {
             header.extend(raw.map(|_| "raw features"));
-            header.extend(["z", "95 % interval", "balanced", "AUC"]);
+            header.extend(["z", "95 % interval", "balanced", "AUC", "advantage"]);
             let mut guesses = vec![("majority of the test rows", majority)];
             if (guess - majority).abs() > 1e-12 {
                 guesses.push(("majority of the training rows", guess));
@@ -114,7 +115,9 @@ pub fn fairness(z: &Side, raw: Option<&Side>, attributes: &Attributes) -> Vec<Li
         header.push("z".to_owned());
         let title = format!(
             "Fairness of the best predictor of {} ({}) between groups of {}",
-            target.attribute, target.best.probe, hidden.name,
+            target.attribute,
+            z.predictor.as_deref().unwrap_or_default(),
+            hidden.name,
         );
         Listed { title, header, rows }
     };
@@ -124,33 +127,40 @@ pub fn fairness(z: &Side, raw: Option<&Side>, attributes: &Attributes) -> Vec<Li
 /// What the best probe tells of what is hidden, in a sentence without its end.
 pub fn worst(z: &Side) -> Option<String> {
     let (_, worst) = z.worst()?;
-    let [low, high] = worst.best.ci;
-    let value = worst.best.score.value();
-    Some(match worst.baseline {
-        Baseline::Class { majority, guess, .. } => {
-            let blind = guess.max(majority);
-            let points = 100.0 * (value - blind);
-            let beyond = match low > blind {
-                true => format!("{points:.1} points more than"),
-                false => "no more, within its interval, than".to_owned(),
-            };
+    let advantage = &worst.advantage;
+    let [low, high] = advantage.ci.map(output::percent);
+    let (name, probe) = (&worst.attribute, &advantage.probe);
+    let value = output::percent(advantage.value);
+    let tries = advantage.tries;
+    let verdict = match advantage.is_certain() {
+        true => "",
+        false => ", which may be chance",
+    };
+    let figures = figures(worst, probe)?;
+    Some(format!(
+        "the probe {probe} has an advantage of {value} over guessing {name} (95 %, for the worst of {tries} figures: {low} to {high}){verdict}; {figures}"
+    ))
+}
+
+/// The figures behind an advantage, in a sentence without its end.
+fn figures(worst: &Finding, probe: &str) -> Option<String> {
+    let trial = worst.trial(probe)?;
+    Some(match (trial.score, &worst.baseline) {
+        (
+            Score::Class { balanced_accuracy, auc, .. },
+            Baseline::Class { majority, guess, chance, .. },
+        ) => {
+            let half = if auc.is_some() { " and 0.5" } else { "" };
+            let auc = auc.map_or(String::new(), |a| format!(" and its AUC {a:.3}"));
             format!(
-                "the probe {} tells {} in {} of the rows (95 %: {} to {}), {beyond} the majority guess of {}",
+                "its balanced accuracy is {}{auc}, where guessing has {}{half}; the best plain accuracy is {} ({}), where the majority guess has {}",
+                output::percent(balanced_accuracy),
+                output::percent(*chance),
+                output::percent(worst.best.score.value()),
                 worst.best.probe,
-                worst.attribute,
-                output::percent(value),
-                output::percent(low),
-                output::percent(high),
-                output::percent(blind),
+                output::percent(guess.max(*majority)),
             )
         }
-        Baseline::Number { .. } => format!(
-            "the probe {} explains {} of the variance of {} (95 %: {} to {})",
-            worst.best.probe,
-            output::percent(value),
-            worst.attribute,
-            output::percent(low),
-            output::percent(high),
-        ),
+        _ => "that is the share of its variance that is explained".to_owned(),
     })
 }

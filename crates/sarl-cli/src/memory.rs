@@ -11,7 +11,7 @@ use sarl_eval::{Labelled, Labels};
 use crate::args::{EncoderOptions, Global};
 use crate::data::{moments_options, with_block};
 use crate::encoding::{family, map_of_sample, ridge};
-use crate::failure::{Failure, Outcome};
+use crate::failure::{Exit, Failure, Outcome};
 use crate::progress::Pass;
 
 /// Some rows of a data set.
@@ -71,20 +71,29 @@ impl Rows {
         }
     }
 
-    /// Parts them at random: the second part is the `share`.
-    pub fn split(&self, share: f64, seed: u64) -> Outcome<(Self, Self)> {
+    /// Parts them at random, no row in two parts: one part for each share, the first of what is left.
+    pub fn part<const N: usize>(&self, shares: [f64; N], seed: u64) -> Outcome<[Self; N]> {
         let mut order: Vec<usize> = (0..self.len()).collect();
         order.shuffle(&mut ChaCha8Rng::seed_from_u64(seed));
-        let apart = (share * order.len() as f64).round() as usize;
-        if apart == 0 || apart >= order.len() {
-            let message =
-                format!("a share of {share} of {} rows leaves one side empty", order.len());
-            return Err(Failure::usage(message).hint("give more rows, or --test FILE"));
+        let count = |share: f64| (share * self.len() as f64).round() as usize;
+        let others: usize = shares[1..].iter().map(|&s| count(s)).sum();
+        let first = self.len().saturating_sub(others);
+        let counts = shares.map(count);
+        if first == 0 || counts[1..].contains(&0) {
+            let message = format!("{} rows are too few to be parted {N} ways", self.len());
+            return Err(Failure::new(Exit::Data, message)
+                .hint("give more rows, another --test-share, or --test FILE"));
         }
-        let (mut test, mut train) = (order[..apart].to_vec(), order[apart..].to_vec());
-        test.sort_unstable();
-        train.sort_unstable();
-        Ok((self.select(&train), self.select(&test)))
+        let mut from = 0;
+        let mut parts = counts.into_iter().enumerate().map(|(i, count)| {
+            let count = if i == 0 { first } else { count };
+            let mut part = order[from..from + count].to_vec();
+            from += count;
+            part.sort_unstable();
+            self.select(&part)
+        });
+        // There are as many parts as shares.
+        Ok(std::array::from_fn(|_| parts.next().unwrap_or_else(|| self.select(&[]))))
     }
 
     /// Fits an encoder on these rows.
@@ -180,14 +189,14 @@ pub fn fit_folds(
     Ok((prepared.solve(ridge, goal)?, prepared.heldout(ridge)?))
 }
 
-/// Mean 0 and variance 1 over these rows for the first `columns`; the same shift for `others`.
-pub fn standardise(rows: &mut Mat<f64>, others: &mut Mat<f64>, columns: usize) {
+/// Mean 0 and variance 1 over these rows for the first `columns`; the same shift for the others.
+pub fn standardise(rows: &mut Mat<f64>, others: &mut [&mut Mat<f64>], columns: usize) {
     let n = rows.nrows() as f64;
     for j in 0..columns.min(rows.ncols()) {
         let mean = rows.col(j).iter().sum::<f64>() / n;
         let variance = rows.col(j).iter().map(|v| (v - mean).powi(2)).sum::<f64>() / n;
         let spread = if variance > 0.0 { variance.sqrt() } else { 1.0 };
-        for m in [&mut *rows, &mut *others] {
+        for m in others.iter_mut().map(|m| &mut **m).chain([&mut *rows]) {
             m.col_mut(j).iter_mut().for_each(|v| *v = (*v - mean) / spread);
         }
     }

@@ -1,6 +1,7 @@
 //! Progress on stderr, and the end of it on Ctrl-C.
 
 use std::borrow::Cow;
+use std::io::Write;
 use std::ops::ControlFlow;
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -212,5 +213,13 @@ impl Count {
 impl Drop for Count {
     fn drop(&mut self) {
         self.0.finish_and_clear();
+    }
+}
+
+/// A line on stderr, above whatever is shown there.
+pub fn line(text: &str, quiet: bool) {
+    if !quiet {
+        // Nothing can be done about a stderr that cannot be written to.
+        let _ = writeln!(std::io::stderr(), "{text}");
     }
 }

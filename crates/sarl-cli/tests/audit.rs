@@ -47,11 +47,15 @@ fn number(value: &Value) -> f64 {
 fn the_contract_and_the_control() {
     let folder = folder(LABELS);
     let found = audit(&folder, &format!("train.csv --test test.csv {QUICK}"));
-    assert_eq!((&found["n_train"], &found["n_test"]), (&1200.into(), &600.into()));
+    assert_eq!((&found["n_train"], &found["n_test"]), (&300.into(), &300.into()));
     let best = &found["sensitive"]["best"];
+    let advantage = &found["sensitive"]["advantage"];
+    assert!(advantage["probe"].is_string());
+    let [low, high] = [0, 1].map(|i| number(&advantage["ci"][i]));
+    assert!(low <= number(&advantage["value"]) && number(&advantage["value"]) <= high);
     assert!(best["probe"].is_string() && best["ci"].as_array().unwrap().len() == 2);
-    assert_eq!(found["sensitive"]["probes"].as_array().unwrap().len(), 3);
-    assert_eq!(found["sensitive"]["majority"], 0.5);
+    assert_eq!(found["sensitive"]["probes"].as_array().unwrap().len(), 4, "rbf twice");
+    assert!((number(&found["sensitive"]["majority"]) - 0.5).abs() < 0.1);
     for name in ["demographic_parity", "equalized_odds", "equal_opportunity"] {
         assert!((0.0..=1.0).contains(&number(&found["fairness"][name])));
     }
@@ -72,7 +76,9 @@ fn the_encoder_is_never_tested_on_rows_it_has_seen() {
     // The rows of the fit: fitted anew on a part of them.
     let seen = audit(&folder, &format!("train.csv {QUICK}"));
     assert_eq!(seen["encoder"]["refitted"], true);
-    assert_eq!((&seen["n_train"], &seen["n_test"]), (&840.into(), &360.into()));
+    assert_eq!((&seen["n_train"], &seen["n_test"]), (&360.into(), &360.into()));
+    let parts = ["encoder", "probes", "test"].map(|part| number(&seen["rows"][part]["rows"]));
+    assert_eq!(parts, [480.0, 360.0, 360.0], "no row serves twice");
     // Under another name they are the same rows.
     std::fs::copy(folder.path("train.csv"), folder.path("copy.csv")).unwrap();
     let copied = audit(&folder, &format!("copy.csv {QUICK}"));
@@ -84,9 +90,14 @@ fn the_encoder_is_never_tested_on_rows_it_has_seen() {
     assert_eq!(refused.code, Some(1));
     assert!(refused.stderr.contains("copy.csv: the encoder was fitted on these rows"));
     // Other rows: the encoder is the model's.
-    let fresh = audit(&folder, &format!("test.csv {QUICK} --test-share 0.5"));
+    let fresh = audit(&folder, &format!("test.csv {QUICK} --test-share 0.25"));
     assert_eq!(fresh["encoder"]["refitted"], false);
-    assert_eq!((&fresh["n_train"], &fresh["n_test"]), (&300.into(), &300.into()));
+    assert_eq!((&fresh["n_train"], &fresh["n_test"]), (&450.into(), &150.into()));
+    assert_eq!(fresh["rows"]["encoder"]["rows"], 1200, "those of the model");
+    // Two files that it has not seen: one teaches the probes, the other tests them.
+    folder.write("more.csv", mixture(400, 9000));
+    let both = audit(&folder, &format!("test.csv --test more.csv {QUICK}"));
+    assert_eq!((&both["n_train"], &both["n_test"]), (&600.into(), &400.into()));
     let text = folder.sarl(&format!("audit m.st train.csv {QUICK}")).succeeded().stdout;
     assert!(text.contains("fitted anew"), "{text}");
     // A retuned model remembers.
@@ -172,14 +183,14 @@ fn predictions_are_those_behind_the_fairness() {
     let mut lines = text.lines();
     assert_eq!(lines.next(), Some("row,shape,colour,shape_predicted"));
     let rows: Vec<Vec<&str>> = lines.map(|l| l.split(',').collect()).collect();
-    assert_eq!(rows.len(), 600);
+    assert_eq!(rows.len(), 300);
     let rate = |colour: &str| {
         let group: Vec<_> = rows.iter().filter(|r| r[2] == colour).collect();
         group.iter().filter(|r| r[3] == "cross").count() as f64 / group.len() as f64
     };
     let parity = (rate("blue") - rate("red")).abs();
     assert!((parity - number(&found["fairness"]["demographic_parity"])).abs() < 1e-12);
-    let right = rows.iter().filter(|r| r[1] == r[3]).count() as f64 / 600.0;
+    let right = rows.iter().filter(|r| r[1] == r[3]).count() as f64 / 300.0;
     assert!((right - number(&found["target"]["best"]["accuracy"])).abs() < 1e-12);
 }
 
@@ -187,8 +198,8 @@ fn predictions_are_those_behind_the_fairness() {
 fn fewer_rows_are_drawn_when_asked() {
     let folder = folder(LABELS);
     let found = audit(&folder, &format!("train.csv --test test.csv {QUICK} --rows 100"));
-    assert_eq!((&found["n_train"], &found["n_test"]), (&100.into(), &100.into()));
-    assert_eq!(found["rows"]["train"]["of"], 1200);
+    assert_eq!((&found["n_train"], &found["n_test"]), (&50.into(), &50.into()));
+    assert_eq!(found["rows"]["test"]["of"], 600);
 }
 
 #[test]

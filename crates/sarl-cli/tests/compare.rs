@@ -49,7 +49,7 @@ fn ours_the_others_and_the_control() {
     let folder = folder();
     let line = format!("{LABELS} --rivals leace,inlp,ssgd --hiding 0.5,1");
     let results = compare(&folder, &line);
-    assert_eq!((&results["n_train"], &results["n_test"]), (&json!(420), &json!(180)));
+    assert_eq!((&results["n_train"], &results["n_test"]), (&json!(180), &json!(180)));
     assert_eq!(results["probes"], json!(["linear", "rbf"]));
     assert_eq!(results["seeds"], json!([0, 1]));
     for (method, count) in
@@ -171,13 +171,35 @@ fn numbers_and_several_columns() {
     assert!(text.contains("score, R² %") && text.contains("worst case %"), "{text}");
 }
 
+/// A rival that fails is a row with its reason, and each result is said as it comes.
+#[test]
+fn one_that_fails_does_not_end_the_run() {
+    let folder = Folder::new();
+    // INLP takes a direction a round, and there is only one.
+    let rows = (0..300).map(|i| format!("{},{}\n", i % 97, (i % 97) * 2 + i % 3));
+    folder.write("one.csv", "x,age\n".to_owned() + &rows.collect::<String>());
+    let line = "compare one.csv -t :features -s age:number --rivals inlp --probes linear --seeds 1";
+    let run = folder.sarl(&format!("{line} --json")).succeeded();
+    let results = run.json();
+    let inlp = of(&results, "inlp")[0];
+    assert_eq!((&inlp["diverged"], &inlp["worst"]), (&json!(1), &Value::Null), "{inlp}");
+    assert!(inlp["failures"][0].as_str().unwrap().contains("constant"), "{inlp}");
+    assert!(number(&of(&results, "raw")[0]["worst"]["mean"]) > 0.5, "the others are there");
+    for line in ["Raw features: age", "Linear-SARL at leakage", "INLP at weight", ": failed: "] {
+        assert!(run.stderr.contains(line), "{line}: {}", run.stderr);
+    }
+    let text = folder.sarl(line).succeeded().stdout;
+    assert!(text.contains("failed") && text.contains("1 of 1 runs failed"), "{text}");
+}
+
 #[test]
 fn other_rows_can_be_the_test() {
     let folder = folder();
     folder.write("test.csv", people::csv(200));
     let results = compare(&folder, &format!("--test test.csv {LABELS} --rivals none --leakages 0"));
-    assert_eq!((&results["n_train"], &results["n_test"]), (&json!(600), &json!(200)));
+    assert_eq!((&results["n_train"], &results["n_test"]), (&json!(100), &json!(100)));
     assert_eq!(results["test"], json!(["test.csv"]));
+    assert_eq!(results["rows"]["encoder"]["rows"], 600, "encoders have all of DATA");
     assert_eq!(entries(&results).len(), 3);
 }
 

@@ -41,7 +41,7 @@ pub enum Error {
     #[error("probe `{probe}`: {reason}")]
     Probe {
         /// The probe.
-        probe: &'static str,
+        probe: String,
         /// What it said.
         reason: String,
     },

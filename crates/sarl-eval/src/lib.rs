@@ -26,6 +26,7 @@
 //!     threads: 2,
 //!     stop: &|| false,
 //!     progress: &|_done, _all| (),
+//!     own: None,
 //! })?;
 //! let worst = &found[0][0].best;
 //! assert!(worst.probe == "rbf" && worst.score.value() > 0.9);
@@ -35,6 +36,7 @@
 pub mod audit;
 mod error;
 pub mod fairness;
+pub mod intervals;
 pub mod layers;
 pub mod metrics;
 mod moments;
@@ -43,7 +45,9 @@ mod side;
 mod task;
 mod threads;
 
-pub use audit::{Attribute, Baseline, Finding, Options, Score, Told, Trial, View, audit};
+pub use audit::{
+    Advantage, Attribute, Baseline, Finding, Measure, Options, Own, Score, Told, Trial, View, audit,
+};
 pub use error::{Error, Result};
 pub use fairness::Fairness;
 pub use moments::{Labelled, explained, linear_moments, moments};

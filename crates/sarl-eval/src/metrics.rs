@@ -1,13 +1,6 @@
 //! How good a prediction is, with the conventions of scikit-learn.
 
 use faer::MatRef;
-use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
-
-/// The 97.5 % point of the normal distribution: intervals hold 95 %.
-const NORMAL: f64 = 1.959_963_984_540_054;
-/// Resamples behind an interval of R².
-const RESAMPLES: usize = 1000;
 
 /// The class with the largest score in each row; of equal ones, the first.
 pub fn decide(scores: MatRef<'_, f64>) -> Vec<u32> {
@@ -26,14 +19,19 @@ pub fn accuracy(truth: &[u32], told: &[u32]) -> f64 {
 
 /// The mean over the classes that occur of the share told rightly.
 pub fn balanced_accuracy(truth: &[u32], told: &[u32], classes: usize) -> f64 {
+    let recalls = recalls(truth, told, classes);
+    recalls.iter().map(|r| r.0).sum::<f64>() / recalls.len() as f64
+}
+
+/// For each class that occurs, the share told rightly and the number of its rows.
+pub fn recalls(truth: &[u32], told: &[u32], classes: usize) -> Vec<(f64, usize)> {
     let (mut right, mut all) = (vec![0u64; classes], vec![0u64; classes]);
     for (&t, &p) in truth.iter().zip(told) {
         all[t as usize] += 1;
         right[t as usize] += u64::from(t == p);
     }
-    let recalls = right.iter().zip(&all).filter(|&(_, &n)| n > 0);
-    let recalls: Vec<f64> = recalls.map(|(&r, &n)| r as f64 / n as f64).collect();
-    recalls.iter().sum::<f64>() / recalls.len() as f64
+    let there = right.iter().zip(&all).filter(|&(_, &n)| n > 0);
+    there.map(|(&r, &n)| (r as f64 / n as f64, n as usize)).collect()
 }
 
 /// The area under the ROC curve; with more than two classes, the mean of each against the rest.
@@ -42,34 +40,66 @@ pub fn balanced_accuracy(truth: &[u32], told: &[u32], classes: usize) -> f64 {
 pub fn auc(truth: &[u32], scores: MatRef<'_, f64>) -> Option<f64> {
     let classes = scores.ncols();
     let one = |class: usize| {
-        let score = |i: usize| match classes {
-            2 => scores[(i, 1)] - scores[(i, 0)],
-            _ => scores[(i, class)],
-        };
-        area(&truth.iter().map(|&t| t as usize == class).collect::<Vec<_>>(), score)
+        let positive: Vec<bool> = truth.iter().map(|&t| t as usize == class).collect();
+        Area::new(&positive, |i| scores[(i, class)]).map(|area| area.value)
     };
     let areas: Vec<f64> = match classes {
         0 | 1 => Vec::new(),
-        2 => one(1).into_iter().collect(),
+        2 => Area::of_two(truth, scores).map(|area| area.value).into_iter().collect(),
         _ => (0..classes).filter_map(one).collect(),
     };
     (!areas.is_empty()).then(|| areas.iter().sum::<f64>() / areas.len() as f64)
 }
 
-/// The chance that a positive row scores above a negative one, ties counting half.
-fn area(positive: &[bool], score: impl Fn(usize) -> f64) -> Option<f64> {
-    let mut order: Vec<(f64, bool)> =
-        positive.iter().enumerate().map(|(i, &p)| (score(i), p)).collect();
-    order.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
-    let (mut below, mut wins) = (0.0, 0.0);
-    for ties in order.chunk_by(|a, b| a.0 == b.0) {
-        let up = ties.iter().filter(|t| t.1).count() as f64;
-        let down = ties.len() as f64 - up;
-        wins += up * (below + down / 2.0);
-        below += down;
+/// The area under the ROC curve with what its interval needs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Area {
+    /// The chance that a positive row scores above a negative one, ties counting half.
+    pub value: f64,
+    /// Its variance, as DeLong estimates it.
+    pub variance: f64,
+    /// The number of positive rows, and that of negative ones.
+    pub rows: [usize; 2],
+}
+
+impl Area {
+    /// None if one side has no rows.
+    pub fn new(positive: &[bool], score: impl Fn(usize) -> f64) -> Option<Self> {
+        let mut order: Vec<(f64, bool)> =
+            positive.iter().enumerate().map(|(i, &p)| (score(i), p)).collect();
+        order.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+        let up = order.iter().filter(|t| t.1).count() as f64;
+        let down = order.len() as f64 - up;
+        if up == 0.0 || down == 0.0 {
+            return None;
+        }
+        // For each row the share of the other side that it is on the right side of.
+        let (mut ups, mut downs) = (0.0, 0.0);
+        let (mut wins, mut squares) = (0.0, [0.0; 2]);
+        for ties in order.chunk_by(|a, b| a.0 == b.0) {
+            let here = ties.iter().filter(|t| t.1).count() as f64;
+            let others = ties.len() as f64 - here;
+            let above = (downs + others / 2.0) / down;
+            let below = (up - ups - here / 2.0) / up;
+            wins += here * above;
+            squares[0] += here * above * above;
+            squares[1] += others * below * below;
+            ups += here;
+            downs += others;
+        }
+        let value = wins / up;
+        let variance = |squares: f64, n: f64| {
+            (squares / n - value * value).max(0.0) * n / (n - 1.0).max(1.0) / n
+        };
+        let variance = variance(squares[0], up) + variance(squares[1], down);
+        Some(Area { value, variance, rows: [up as usize, down as usize] })
     }
-    let up = order.len() as f64 - below;
-    (up > 0.0 && below > 0.0).then(|| wins / (up * below))
+
+    /// Of the second class of two.
+    pub fn of_two(truth: &[u32], scores: MatRef<'_, f64>) -> Option<Self> {
+        let positive: Vec<bool> = truth.iter().map(|&t| t == 1).collect();
+        Self::new(&positive, |i| scores[(i, 1)] - scores[(i, 0)])
+    }
 }
 
 /// The share of the variance that a prediction explains; negative if it is worse than the mean.
@@ -83,36 +113,27 @@ pub fn r2(truth: &[f64], told: &[f64]) -> f64 {
     }
 }
 
-/// Wilson's 95 % interval of a share that was seen in `rows` rows.
-pub fn wilson(share: f64, rows: usize) -> [f64; 2] {
-    let n = rows as f64;
-    let z2 = NORMAL * NORMAL;
-    let centre = (share + z2 / (2.0 * n)) / (1.0 + z2 / n);
-    let half =
-        NORMAL / (1.0 + z2 / n) * (share * (1.0 - share) / n + z2 / (4.0 * n * n)).max(0.0).sqrt();
-    [(centre - half).max(0.0), (centre + half).min(1.0)]
-}
-
-/// The 95 % interval of R² over resampled rows.
-pub fn r2_interval(truth: &[f64], told: &[f64], seed: u64) -> [f64; 2] {
-    let mut rng = ChaCha8Rng::seed_from_u64(seed);
-    let rows = truth.len();
-    let mut values: Vec<f64> = (0..RESAMPLES)
-        .map(|_| {
-            let (mut sum, mut square, mut rest) = (0.0, 0.0, 0.0);
-            for _ in 0..rows {
-                let i = rng.random_range(0..rows);
-                sum += truth[i];
-                square += truth[i] * truth[i];
-                rest += (truth[i] - told[i]).powi(2);
-            }
-            let total = square - sum * sum / rows as f64;
-            if total > 0.0 { 1.0 - rest / total } else { 0.0 }
-        })
-        .collect();
-    values.sort_unstable_by(f64::total_cmp);
-    let at = |share: f64| values[((RESAMPLES - 1) as f64 * share).round() as usize];
-    [at(0.025), at(0.975)]
+/// The standard error of the mean R² of several predictions of the same rows, by linearisation.
+///
+/// R² is a ratio of two means over rows, so each row's part in its error is
+/// `((1 − R²) (t − t̄)² − (t − p)²) / variance`.
+pub fn r2_error(truth: &[f64], told: &[&[f64]]) -> f64 {
+    let n = truth.len() as f64;
+    let mean = truth.iter().sum::<f64>() / n;
+    let variance = truth.iter().map(|t| (t - mean).powi(2)).sum::<f64>() / n;
+    if variance <= 0.0 || told.is_empty() {
+        return 0.0;
+    }
+    let mut parts = vec![0.0; truth.len()];
+    for told in told {
+        let left = 1.0 - r2(truth, told);
+        for ((part, t), p) in parts.iter_mut().zip(truth).zip(told.iter()) {
+            let off = left * (t - mean).powi(2) - (t - p).powi(2);
+            *part += off / variance;
+        }
+    }
+    let runs = told.len() as f64;
+    (parts.iter().map(|p| (p / runs).powi(2)).sum::<f64>() / n / n).sqrt()
 }
 
 #[cfg(test)]
@@ -137,20 +158,12 @@ mod tests {
     }
 
     #[test]
-    fn wilson_holds_the_share_and_stays_within_bounds() {
-        // R: binom.confint(81, 263, methods = "wilson").
-        let [low, high] = wilson(81.0 / 263.0, 263);
-        assert!((low - 0.255_3).abs() < 1e-4 && (high - 0.366_2).abs() < 1e-4, "{low} {high}");
-        assert!((wilson(1.0, 10)[1] - 1.0).abs() < 1e-12);
-        assert_eq!(wilson(0.0, 10)[0], 0.0);
-    }
-
-    #[test]
     fn r2_is_that_of_the_textbook() {
         let truth = [3.0, -0.5, 2.0, 7.0];
         assert!((r2(&truth, &[2.5, 0.0, 2.0, 8.0]) - 0.948_608_137_044_967_9).abs() < 1e-15);
-        let [low, high] = r2_interval(&truth, &[2.5, 0.0, 2.0, 8.0], 1);
-        assert!(low <= 0.95 && (0.94..=1.0).contains(&high));
+        let error = r2_error(&truth, &[&[2.5, 0.0, 2.0, 8.0]]);
+        assert!(error > 0.01 && error < 0.1, "{error}");
+        assert_eq!(r2_error(&truth, &[&truth]), 0.0);
     }
 
     #[test]

@@ -53,13 +53,33 @@ pub struct Side {
     pub sensitives: Vec<Finding>,
     /// For the first target and each sensitive class.
     pub fairness: Vec<(usize, Fairness)>,
+    /// The probe whose predictions of the first target these are.
+    pub predictor: Option<String>,
 }
 
 impl Side {
-    /// Sorts the findings of one view, which are in the order of the attributes.
-    pub fn new(mut findings: Vec<Finding>, attributes: &Attributes) -> Self {
+    /// Sorts the findings of one view, which are in the order of the attributes. Fairness is that of the
+    /// best predictor of the target.
+    pub fn new(findings: Vec<Finding>, attributes: &Attributes) -> Self {
+        Self::fair_by(findings, attributes, None)
+    }
+
+    /// The same, beside another view: fairness is that of the same kind of predictor.
+    pub fn beside(findings: Vec<Finding>, attributes: &Attributes, other: &Side) -> Self {
+        Self::fair_by(findings, attributes, other.predictor.clone())
+    }
+
+    fn fair_by(
+        mut findings: Vec<Finding>,
+        attributes: &Attributes,
+        predictor: Option<String>,
+    ) -> Self {
         let sensitives = findings.split_off(attributes.targets);
-        let told = findings.first().map(|f| &f.best.told);
+        let target = findings.first();
+        let named = predictor.as_deref().and_then(|name| target?.trial(name));
+        let trial = named.or(target.map(|f| &f.best));
+        let predictor = trial.map(|t| t.probe.clone());
+        let told = trial.map(|t| &t.told);
         let truth = attributes.all.first().map(|a| &a.test);
         let fairness = match (told, truth) {
             (Some(Told::Classes(told)), Some(Labels::Classes { codes, count })) => {
@@ -74,14 +94,13 @@ impl Side {
             }
             _ => Vec::new(),
         };
-        Side { targets: findings, sensitives, fairness }
+        Side { targets: findings, sensitives, fairness, predictor }
     }
 
-    /// The sensitive attribute that is told best beyond what can be told without looking.
+    /// The sensitive attribute with the largest advantage over guessing.
     pub fn worst(&self) -> Option<(usize, &Finding)> {
-        let beyond = |f: &Finding| f.best.score.value() - blind(&f.baseline);
         let all = self.sensitives.iter().enumerate();
-        all.max_by(|a, b| beyond(a.1).total_cmp(&beyond(b.1)))
+        all.max_by(|a, b| a.1.advantage.value.total_cmp(&b.1.advantage.value))
     }
 
     /// All of it, the worst case of what is to be hidden first.
@@ -101,7 +120,7 @@ impl Side {
             let names = &attributes.all[attributes.targets + i].classes;
             let mut value = serde_json::to_value(&fairness.1).unwrap_or_default();
             value["attribute"] = json!(self.sensitives[i].attribute);
-            value["probe"] = json!(self.targets.first()?.best.probe);
+            value["probe"] = json!(self.predictor);
             if let Some(groups) = value["groups"].as_array_mut() {
                 for group in groups {
                     group["name"] = json!(names.get(group["group"].as_u64().unwrap_or(0) as usize));

@@ -3,6 +3,7 @@
 use faer::{Mat, MatRef};
 
 use crate::error::{Error, Result};
+use crate::metrics::decide;
 
 /// An attribute of each row.
 #[derive(Clone, Debug, PartialEq)]
@@ -71,6 +72,9 @@ pub struct Task<'a> {
     pub labels: &'a Labels,
     /// The rows to tell the attribute for.
     pub test: MatRef<'a, f64>,
+    /// The spread that each column had before it was scaled: distances may be better told in the
+    /// columns' own units. Empty if it is not known.
+    pub spreads: &'a [f64],
     /// The seed of everything random.
     pub seed: u64,
     /// Asked now and then; the probe gives up with [`Error::Interrupted`](crate::Error::Interrupted)
@@ -81,22 +85,66 @@ pub struct Task<'a> {
 /// What a probe says about the test rows.
 #[derive(Clone, Debug)]
 pub enum Prediction {
-    /// A column for each class; the largest entry of a row is the class that the probe believes in.
-    Scores(Mat<f64>),
+    /// A column for each class with an estimate of its probability, which need not lie in 0 to 1.
+    Shares(Mat<f64>),
+    /// A column for each class with the logarithm of its probability, up to a number for each row.
+    Logits(Mat<f64>),
     /// A number for each row.
     Numbers(Vec<f64>),
+}
+
+impl Prediction {
+    /// The class that the probe believes in.
+    pub fn likely(&self) -> Vec<u32> {
+        match self {
+            Prediction::Shares(scores) | Prediction::Logits(scores) => decide(scores.as_ref()),
+            Prediction::Numbers(_) => Vec::new(),
+        }
+    }
+
+    /// The class that the row speaks for most, had all classes of the training rows been equally
+    /// frequent: the decision for balanced accuracy, which a rare class can win.
+    pub fn at_even_odds(&self, shares: &[f64]) -> Vec<u32> {
+        let even = |scores: &Mat<f64>, of: &dyn Fn(f64, f64) -> f64| {
+            let cell = |i: usize, j: usize| match shares[j] > 0.0 {
+                true => of(scores[(i, j)], shares[j]),
+                // What was never seen is never told.
+                false => f64::NEG_INFINITY,
+            };
+            decide(Mat::from_fn(scores.nrows(), scores.ncols(), cell).as_ref())
+        };
+        match self {
+            Prediction::Shares(scores) => even(scores, &|p, share| p / share),
+            Prediction::Logits(scores) => even(scores, &|l, share| l - share.ln()),
+            Prediction::Numbers(_) => Vec::new(),
+        }
+    }
+
+    /// A column for each class, larger for rows that are more likely in it.
+    pub fn scores(&self) -> Option<MatRef<'_, f64>> {
+        match self {
+            Prediction::Shares(scores) | Prediction::Logits(scores) => Some(scores.as_ref()),
+            Prediction::Numbers(_) => None,
+        }
+    }
 }
 
 /// A learner that stands for an adversary, or for an honest user of the representation.
 pub trait Probe: Sync {
     /// Its name in tables, JSON and options.
-    fn name(&self) -> &'static str;
+    fn name(&self) -> &str;
 
     /// What it is, in a line.
-    fn description(&self) -> &'static str;
+    fn description(&self) -> &str;
 
-    /// Whether the seed changes what it says.
+    /// Whether the seed changes what it says by more than a detail.
     fn is_random(&self) -> bool;
+
+    /// How many of so many seeds are worth a run on so many rows.
+    fn runs(&self, rows: usize, seeds: usize) -> usize {
+        let _ = rows;
+        if self.is_random() { seeds } else { seeds.min(1) }
+    }
 
     /// Whether it can learn an attribute of this kind.
     fn learns(&self, labels: &Labels) -> bool {

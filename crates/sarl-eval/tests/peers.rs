@@ -151,8 +151,9 @@ fn logistic_regression_is_that_of_scikit_learn() {
     let Some(answers) = ask(&json!(cases)) else { return };
     for ((train, test), answer) in problems.iter().zip(&answers) {
         let (labels, stop) = (&train.labels, &|| false);
-        let task = Task { train: train.x.as_ref(), labels, test: test.x.as_ref(), seed: 0, stop };
-        let Prediction::Scores(ours) = Logistic.predict(&task).unwrap() else { panic!() };
+        let (x, fresh) = (train.x.as_ref(), test.x.as_ref());
+        let task = Task { train: x, labels, test: fresh, spreads: &[], seed: 0, stop };
+        let Prediction::Logits(ours) = Logistic.predict(&task).unwrap() else { panic!() };
         for i in 0..test.x.nrows() {
             let theirs = &answer["scores"][i];
             match theirs.as_array() {

@@ -15,16 +15,18 @@ use sarl_eval::{Error, Labels, Prediction, Probe, Task, metrics, probes};
 
 fn task<'a>(train: &'a Problem, test: &'a Mat<f64>, seed: u64) -> Task<'a> {
     let stop: &'static (dyn Fn() -> bool + Sync) = &|| false;
-    Task { train: train.x.as_ref(), labels: &train.labels, test: test.as_ref(), seed, stop }
+    let (train, labels, test) = (train.x.as_ref(), &train.labels, test.as_ref());
+    Task { train, labels, test, spreads: &[], seed, stop }
+}
+
+fn scores(told: Prediction) -> Mat<f64> {
+    told.scores().expect("classes have scores").to_owned()
 }
 
 fn accuracy(probe: &dyn Probe, of: fn(usize, u64) -> Problem, rows: usize) -> f64 {
     let (train, test) = (of(rows, 1), of(2000, 2));
-    let (Prediction::Scores(scores), Labels::Classes { codes, .. }) =
-        (probe.predict(&task(&train, &test.x, 0)).unwrap(), &test.labels)
-    else {
-        panic!("classes have scores")
-    };
+    let Labels::Classes { codes, .. } = &test.labels else { panic!() };
+    let scores = scores(probe.predict(&task(&train, &test.x, 0)).unwrap());
     assert!(scores.col_iter().all(|c| c.iter().all(|v| v.is_finite())), "{}", probe.name());
     metrics::accuracy(codes, &metrics::decide(scores.as_ref()))
 }
@@ -85,10 +87,7 @@ fn numbers_are_told_too() {
 fn a_seed_means_the_same_each_time() {
     let (train, test) = (crossed(500, 1), crossed(100, 2));
     for probe in probes::all() {
-        let tell = |seed| match probe.predict(&task(&train, &test.x, seed)).unwrap() {
-            Prediction::Scores(scores) => scores,
-            Prediction::Numbers(_) => panic!(),
-        };
+        let tell = |seed| scores(probe.predict(&task(&train, &test.x, seed)).unwrap());
         assert_eq!(tell(5), tell(5), "{}", probe.name());
         if !probe.is_random() {
             assert_eq!(tell(5), tell(6), "{}", probe.name());
@@ -114,10 +113,7 @@ fn awkward_rows_do_not_stop_a_probe() {
     for problem in [few, missing, wide, huge, alike] {
         for probe in probes::all() {
             let test = problem.x.clone();
-            let Prediction::Scores(scores) = probe.predict(&task(&problem, &test, 0)).unwrap()
-            else {
-                panic!()
-            };
+            let scores = scores(probe.predict(&task(&problem, &test, 0)).unwrap());
             assert_eq!(scores.nrows(), test.nrows());
             assert!(scores.col_iter().all(|c| c.iter().all(|v| v.is_finite())), "{}", probe.name());
         }

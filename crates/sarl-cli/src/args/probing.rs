@@ -9,12 +9,12 @@ use super::UnseenPolicy;
 /// The rows of an audit, and its probes.
 #[derive(Clone, Debug, Args)]
 pub struct ProbeOptions {
-    /// Rows that the probes are tested on [default: a share of DATA]
+    /// Rows that the encoder has not seen: probes learn on half of them and are tested on the other half [default: parts of DATA]
     #[arg(long, value_name = "FILE", num_args = 1..)]
     pub test: Vec<PathBuf>,
-    /// The share of DATA that the probes are tested on
-    #[arg(long, default_value_t = 0.3, value_name = "SHARE", conflicts_with = "test")]
-    pub test_share: f64,
+    /// The share of DATA that the probes are tested on [default: 0.3 where the encoder is fitted anew on a part of DATA, else 0.5]
+    #[arg(long, value_name = "SHARE", conflicts_with = "test")]
+    pub test_share: Option<f64>,
     /// Rows used at most, drawn at random
     #[arg(long, default_value_t = 50_000, value_name = "N", value_parser = clap::value_parser!(u32).range(20..))]
     pub rows: u32,
@@ -34,7 +34,7 @@ impl Default for ProbeOptions {
     fn default() -> Self {
         let (test, probes) = (Vec::new(), Vec::new());
         let unseen = UnseenPolicy::default();
-        ProbeOptions { test, test_share: 0.3, rows: 50_000, probes, seeds: 3, unseen }
+        ProbeOptions { test, test_share: None, rows: 50_000, probes, seeds: 3, unseen }
     }
 }
 

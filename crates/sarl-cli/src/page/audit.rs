@@ -11,8 +11,7 @@ use sarl_report::{Axis, Bars, Colour, Figure, Line, Panel, Points, Rule, Shape, 
 use crate::args::{EncoderOptions, Global, ProbeOptions};
 use crate::failure::Outcome;
 use crate::findings;
-use crate::inquiry::{self, Files};
-use crate::memory::{scaled_columns, standardise};
+use crate::inquiry::{self, Files, Known};
 use crate::progress::{self, Spinner};
 use crate::ring::{Encoded, Probing, Ring, leakages};
 
@@ -51,15 +50,15 @@ pub fn along_the_front(
 ) -> Outcome<Heard> {
     let probing = ProbeOptions { seeds: 1, ..Default::default() };
     let files = Files::open(data, &probing)?;
-    let mut sides = files.read(schema, None, &probing, encoder.seed, global)?;
-    standardise(&mut sides.train.x, &mut sides.test.x, scaled_columns(schema));
-    let attributes = inquiry::attributes(schema, &sides);
+    let mut parts = files.read(schema, None, Known::Seen, &probing, encoder.seed, global)?;
+    parts.standardise(schema);
+    let attributes = inquiry::attributes(schema, &parts);
     let asked = attributes.asked();
     let who = inquiry::probes(&probing)?;
-    let ring = sides.ring(&asked, Probing::both(&who));
-    let model = sides.train.fit(encoder, Goal::Lambda(0.0))?;
-    let mut rows = sides.words("Probes", data, &probing, encoder.seed);
-    rows += "For this the encoder was fitted anew on the rows that the probes learnt from.";
+    let ring = parts.ring(&asked, Probing::both(&who))?;
+    let model = parts.fitted()?.fit(encoder, Goal::Lambda(0.0))?;
+    let mut rows = parts.words(data, &probing, encoder.seed);
+    rows += "For this the encoder was fitted anew on fewer rows than the whole, so that it may leak a little more than that of all rows.";
     let seeds = probing.seeds(encoder.seed);
     let (control, levels) = hear(&ring, &model, goal, &attributes, &seeds, global)?;
     Ok(Heard {
@@ -88,7 +87,7 @@ pub fn hear(
         let scored = ring.score(z, 0.0, seeds, threads, &progress::interrupted)?;
         Ok(Side::new(scored.found, attributes))
     };
-    let raw = Encoded { train: ring.train.to_owned(), test: ring.test.to_owned() };
+    let raw = ring.encoded(|x| Ok(x.to_owned()))?;
     let control = ask(&raw, "probing the raw features".to_owned())?;
     let goals = leakages(model, &[]).into_iter().map(Goal::Leakage).chain(goal);
     let mut levels = Vec::new();
@@ -98,7 +97,7 @@ pub fn hear(
             goal => model.retune(goal)?,
         };
         let encoder = model.encoder();
-        let z = Encoded { train: encoder.encode(ring.train)?, test: encoder.encode(ring.test)? };
+        let z = ring.encoded(|x| Ok(encoder.encode(x)?))?;
         let leakage = model.point().leakage;
         levels.push((leakage, ask(&z, format!("probing z at a leakage of {leakage:.4}"))?));
     }
@@ -192,12 +191,12 @@ impl Heard {
             for (n, trial) in finding.probes.iter().enumerate() {
                 let of = |side: &Side| -> Option<Trial> {
                     let (_, finding, _) = findings::each(side, None).nth(at)?;
-                    finding.trial(trial.probe).cloned()
+                    finding.trial(&trial.probe).cloned()
                 };
                 let told: Vec<(f64, Trial)> =
                     self.levels.iter().filter_map(|(l, side)| Some((*l, of(side)?))).collect();
                 let line = told.iter().map(|(l, t)| (*l, t.score.value())).collect();
-                let mut line = Line::new(trial.probe, line).style(Style::nth(n));
+                let mut line = Line::new(trial.probe.clone(), line).style(Style::nth(n));
                 if trial.probe == finding.best.probe {
                     let spread =
                         |(x, t): &(f64, Trial)| Spread { x: *x, low: t.ci[0], high: t.ci[1] };
@@ -250,10 +249,10 @@ impl Audited<'_> {
             .columns(all.len().min(2));
         for (hidden, z, raw) in all {
             let role = if hidden { "to hide" } else { "to keep" };
-            let names = z.probes.iter().map(|t| t.probe);
+            let names = z.probes.iter().map(|t| t.probe.clone());
             let bars = |name: &str, of: &Finding| {
                 let trials: Vec<Option<&Trial>> =
-                    z.probes.iter().map(|t| of.trial(t.probe)).collect();
+                    z.probes.iter().map(|t| of.trial(&t.probe)).collect();
                 let value = |t: &Option<&Trial>| t.map_or(f64::NAN, |t| t.score.value());
                 let ends =
                     |t: &Option<&Trial>| t.map_or((f64::NAN, f64::NAN), |t| (t.ci[0], t.ci[1]));

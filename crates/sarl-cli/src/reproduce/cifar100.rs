@@ -267,8 +267,8 @@ fn audits(
         for trial in &told.sensitive.probes {
             rows.push(vec![
                 encoder.name.to_owned(),
-                trial.probe.to_owned(),
-                match told.target.trial(trial.probe) {
+                trial.probe.clone(),
+                match told.target.trial(&trial.probe) {
                     Some(kept) => format!("{:.1}", 100.0 * kept.score.value()),
                     None => "–".to_owned(),
                 },

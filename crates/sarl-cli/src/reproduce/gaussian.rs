@@ -300,7 +300,7 @@ fn histograms(split: &Split, models: &[Model]) -> Outcome<Figure> {
     for (attribute, names) in [("colour", ["blue", "red"]), ("shape", ["circle", "cross"])] {
         for (kind, lambda) in shown {
             let model = models[kind].retune(Goal::Lambda(lambda))?;
-            let z = split.encode(&model)?.train;
+            let z = split.encode(&model)?.fit;
             let z: Vec<f64> = z.col(0).iter().copied().collect();
             let edges = even_edges(z.iter().copied(), 40);
             let labels = if attribute == "colour" { &split.train.s } else { &split.train.y };

@@ -66,10 +66,10 @@ impl Showing {
         self.adversary(self.worst_probe())
     }
 
-    pub fn worst_probe(&self) -> &'static str {
+    pub fn worst_probe(&self) -> &str {
         let probes = self.told.first().map(|t| &t.sensitive.probes[..]).unwrap_or_default();
         let told = |name: &str| self.adversary(name).mean;
-        let names = probes.iter().map(|t| t.probe);
+        let names = probes.iter().map(|t| t.probe.as_str());
         names.max_by(|a, b| told(a).total_cmp(&told(b))).unwrap_or("")
     }
 
@@ -111,7 +111,7 @@ impl Showing {
             };
             probes
                 .iter()
-                .map(|t| (t.probe.to_owned(), mean(t.probe)))
+                .map(|t| (t.probe.clone(), mean(&t.probe)))
                 .collect::<serde_json::Map<_, _>>()
         };
         json!({
@@ -158,7 +158,7 @@ pub fn rivals(
         showing.weight = rival.hiding().map(|_| hiding);
         for ending in endings.by_ref().take(seeds_of(rival).len()) {
             match ending {
-                Ending::Diverged => showing.diverged += 1,
+                Ending::Failed(_) => showing.diverged += 1,
                 Ending::Scored(scored) => {
                     showing.leakages.extend(&scored.leakages);
                     showing.seconds.push(scored.seconds);

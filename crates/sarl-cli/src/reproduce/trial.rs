@@ -26,7 +26,7 @@ impl Split {
     /// The first `numbers` columns get unit variance over the rows to learn from.
     pub fn new(train: Sample, test: Sample, numbers: usize) -> Self {
         let mut split = Split { train, test };
-        standardise(&mut split.train.x, &mut split.test.x, numbers);
+        standardise(&mut split.train.x, &mut [&mut split.test.x], numbers);
         split
     }
 
@@ -73,14 +73,14 @@ impl Split {
     /// Both sides encoded.
     pub fn encode(&self, model: &Model) -> Outcome<Encoded> {
         let encoder = model.encoder();
-        let train = encoder.encode(self.train.x.as_ref())?;
+        let fit = encoder.encode(self.train.x.as_ref())?;
         let test = encoder.encode(self.test.x.as_ref())?;
-        Ok(Encoded { train, test })
+        Ok(Encoded { fit, train: None, test })
     }
 
     /// The raw features, for the control.
     pub fn raw(&self) -> Encoded {
-        Encoded { train: self.train.x.clone(), test: self.test.x.clone() }
+        Encoded { fit: self.train.x.clone(), train: None, test: self.test.x.clone() }
     }
 
     /// The adversary's mean squared error on the test rows, with the coefficients of the training
@@ -108,7 +108,8 @@ impl Split {
     fn ring<'a>(&'a self, attributes: &'a [Attribute<'a>], probes: Probing<'a>) -> Ring<'a> {
         let labels = self.labels();
         Ring {
-            train: self.train.x.as_ref(),
+            fit: self.train.x.as_ref(),
+            train: None,
             test: self.test.x.as_ref(),
             attributes,
             targets: labels.targets,
@@ -124,7 +125,7 @@ impl Split {
         probes: Probing<'_>,
         quiet: bool,
     ) -> Outcome<Vec<Ending>> {
-        self.ring(&self.attributes(), probes).run(bouts, "rivals", quiet)
+        self.ring(&self.attributes(), probes).run(bouts, "rivals", quiet, &|_, _| ())
     }
 
     /// What these probes tell of target and sensitive attribute.
@@ -146,7 +147,7 @@ impl Split {
             told: vec![told],
             leakages,
             seconds: seconds.into_iter().collect(),
-            dim: z.train.ncols(),
+            dim: z.fit.ncols(),
             ..Showing::named(name)
         })
     }

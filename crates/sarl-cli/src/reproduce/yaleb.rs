@@ -210,12 +210,12 @@ fn nearest(split: &Split, model: &Model) -> Outcome<f64> {
     let z = split.encode(model)?;
     let (seen, truth) = (codes(&split.train.y), codes(&split.test.y));
     let classes = split.train.y.classes().unwrap_or(0);
-    let mut centres = Mat::<f64>::zeros(classes, z.train.ncols());
+    let mut centres = Mat::<f64>::zeros(classes, z.fit.ncols());
     let mut counts = vec![0.0; classes];
     for (i, &c) in seen.iter().enumerate() {
         counts[c as usize] += 1.0;
-        for j in 0..z.train.ncols() {
-            centres[(c as usize, j)] += z.train[(i, j)];
+        for j in 0..z.fit.ncols() {
+            centres[(c as usize, j)] += z.fit[(i, j)];
         }
     }
     let distance = |i: usize, c: usize| {

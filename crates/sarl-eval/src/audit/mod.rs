@@ -1,14 +1,16 @@
 //! The audit: every probe on every attribute, learnt on some rows and tested on others.
 //!
-//! What a representation leaks is what the *best* probe gets out of it. Its interval is the one of
-//! that probe alone; taking the best of several flatters the adversary a little, never the encoder.
+//! What a representation leaks is what the *best* probe gets out of it: [`Advantage`] is the worst
+//! case over all of them, with an interval that allows for having tried several.
 
+mod advantage;
 mod run;
 mod score;
 
 use faer::MatRef;
 use serde::Serialize;
 
+pub use self::advantage::{Advantage, Evidence, LEVEL, Measure};
 use self::run::{Job, Run, Scaled, jobs, run};
 pub use self::score::mean_and_spread;
 use crate::error::{Error, Result};
@@ -34,6 +36,20 @@ pub struct Attribute<'a> {
     pub test: &'a Labels,
 }
 
+/// The rows that the encoder of the first view was fitted on, encoded, with the attributes' values.
+///
+/// An adversary may have them. There linear leakage is what the encoder made it, so that linear probes
+/// learn less from them than from other rows; but there may be more of them, and others may learn more.
+#[derive(Clone, Copy)]
+pub struct Own<'a> {
+    /// The rows.
+    pub rows: MatRef<'a, f64>,
+    /// The attributes to be told, by their places, with their values in these rows.
+    pub labels: &'a [(usize, Labels)],
+    /// Who learns from them.
+    pub probes: &'a [&'a dyn Probe],
+}
+
 /// How to audit.
 #[derive(Clone, Copy)]
 pub struct Options<'a> {
@@ -47,6 +63,8 @@ pub struct Options<'a> {
     pub stop: &'a (dyn Fn() -> bool + Sync),
     /// Told how many runs are done, of how many.
     pub progress: &'a (dyn Fn(usize, usize) + Sync),
+    /// A second attacker, whose probes learn from the encoder's rows.
+    pub own: Option<Own<'a>>,
 }
 
 /// What was found out about one attribute.
@@ -57,7 +75,9 @@ pub struct Finding {
     /// What can be told without looking.
     #[serde(flatten)]
     pub baseline: Baseline,
-    /// The probe that tells most: the worst case, if the attribute was to be hidden.
+    /// How much more is told than by guessing, in the worst case.
+    pub advantage: Advantage,
+    /// The probe with the largest accuracy or R².
     pub best: Trial,
     /// Every probe.
     pub probes: Vec<Trial>,
@@ -90,12 +110,14 @@ pub enum Baseline {
 #[derive(Clone, Debug, Serialize)]
 pub struct Trial {
     /// The probe.
-    pub probe: &'static str,
+    pub probe: String,
     /// How well it did.
     #[serde(flatten)]
     pub score: Score,
-    /// The 95 % interval of its accuracy or R², from the number of test rows.
+    /// The 95 % interval of its accuracy or R², of this probe alone.
     pub ci: [f64; 2],
+    /// How much more it tells than guessing, by the measure that shows most.
+    pub advantage: f64,
     /// The number of seeds.
     pub runs: usize,
     /// Seconds that all runs took.
@@ -103,6 +125,9 @@ pub struct Trial {
     /// What it told of the test rows with the first seed.
     #[serde(skip)]
     pub told: Told,
+    /// What its advantage was measured by.
+    #[serde(skip)]
+    pub evidence: Vec<Evidence>,
 }
 
 /// Predictions of the test rows.
@@ -124,7 +149,8 @@ pub enum Score {
         accuracy: f64,
         /// Its standard deviation over seeds.
         accuracy_sd: f64,
-        /// The mean over classes of the share told rightly.
+        /// The mean over classes of the share told rightly, by decisions at even odds: as if all
+        /// classes had been equally frequent among the training rows.
         balanced_accuracy: f64,
         /// The area under the ROC curve.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -163,6 +189,36 @@ pub fn audit(
     attributes: &[Attribute<'_>],
     options: &Options<'_>,
 ) -> Result<Vec<Vec<Finding>>> {
+    let mut found = trials(views, attributes, options)?;
+    if let (Some(own), Some(view), Some(first)) = (options.own, views.first(), found.first_mut()) {
+        let views = [View { train: own.rows, test: view.test }];
+        let asked = own.labels.iter().filter(|(at, _)| *at < attributes.len());
+        let taught = asked.clone().map(|(at, train)| Attribute { train, ..attributes[*at] });
+        let taught: Vec<Attribute<'_>> = taught.collect();
+        let seeds = &options.seeds[..options.seeds.len().min(1)];
+        let silent: &(dyn Fn(usize, usize) + Sync) = &|_, _| ();
+        let options =
+            Options { probes: own.probes, seeds, own: None, progress: silent, ..*options };
+        let more = trials(&views, &taught, &options)?.into_iter().flatten();
+        for ((at, _), more) in asked.zip(more) {
+            let named = |t: Trial| Trial { probe: format!("{}{OWN_ROWS}", t.probe), ..t };
+            first[*at].extend(more.into_iter().map(named));
+        }
+    }
+    let finding = |(trials, attribute)| Finding::new(attribute, trials);
+    let of_view = |trials: Vec<Vec<Trial>>| trials.into_iter().zip(attributes).map(finding);
+    found.into_iter().map(|trials| of_view(trials).collect()).collect()
+}
+
+/// What follows the name of a probe that learnt from the encoder's rows.
+pub const OWN_ROWS: &str = ", encoder's rows";
+
+/// What each probe told, for each view and attribute.
+fn trials(
+    views: &[View<'_>],
+    attributes: &[Attribute<'_>],
+    options: &Options<'_>,
+) -> Result<Vec<Vec<Vec<Trial>>>> {
     for view in views {
         check(view, attributes)?;
     }
@@ -172,16 +228,16 @@ pub fn audit(
     let views: Vec<Scaled> = views.iter().map(Scaled::new).collect();
     let jobs = jobs(views.len(), attributes, options);
     let runs = run(&jobs, &views, attributes, options)?;
-    let finding = |view: usize, at: usize| {
-        let attribute = &attributes[at];
-        let of = |probe: usize| {
+    let of = |view: usize, at: usize| {
+        let trial = |probe: usize| {
             let mine = |j: &&(&Job, Run)| (j.0.view, j.0.attribute, j.0.probe) == (view, at, probe);
             let runs: Vec<&Run> = runs.iter().filter(mine).map(|j| &j.1).collect();
-            Trial::new(options.probes[probe].name(), attribute, &runs)
+            Trial::new(options.probes[probe].name(), &attributes[at], &runs)
         };
-        Finding::new(attribute, (0..options.probes.len()).filter_map(of).collect())
+        (0..options.probes.len()).filter_map(trial).collect()
     };
-    (0..views.len()).map(|v| (0..attributes.len()).map(|a| finding(v, a)).collect()).collect()
+    let of_view = |view: usize| (0..attributes.len()).map(|at| of(view, at)).collect();
+    Ok((0..views.len()).map(of_view).collect())
 }
 
 fn check(view: &View<'_>, attributes: &[Attribute<'_>]) -> Result<()> {

@@ -22,10 +22,9 @@ pub(super) fn jobs(views: usize, attributes: &[Attribute<'_>], options: &Options
     for view in 0..views {
         for (attribute, labels) in attributes.iter().enumerate() {
             for (probe, who) in options.probes.iter().enumerate() {
-                let runs = match (who.learns(labels.train), who.is_random()) {
-                    (false, _) => 0,
-                    (true, false) => 1,
-                    (true, true) => options.seeds.len(),
+                let runs = match who.learns(labels.train) {
+                    true => who.runs(labels.train.rows(), options.seeds.len()),
+                    false => 0,
                 };
                 let job = |&seed: &u64| Job { view, attribute, probe, seed };
                 jobs.extend(options.seeds[..runs].iter().map(job));
@@ -50,9 +49,10 @@ pub(super) fn run<'j>(
     let work = |i: usize, failed: &(dyn Fn() -> bool + Sync)| {
         let job = &jobs[i];
         let labels = attributes[job.attribute].train;
-        let (train, test) = (views[job.view].train.as_ref(), views[job.view].test.as_ref());
+        let Scaled { train, test, spreads } = &views[job.view];
         let stop = || failed() || (options.stop)();
-        let task = Task { train, labels, test, seed: job.seed, stop: &stop };
+        let (train, test) = (train.as_ref(), test.as_ref());
+        let task = Task { train, labels, test, spreads, seed: job.seed, stop: &stop };
         let start = Instant::now();
         let told = tell(options.probes[job.probe], &task)?;
         Ok((job, Run { told, seconds: start.elapsed().as_secs_f64() }))
@@ -73,7 +73,7 @@ fn tell(probe: &dyn Probe, task: &Task<'_>) -> Result<Prediction> {
             codes.iter().for_each(|&c| shares[c as usize] += 1.0 / rows as f64);
             let alone = shares.iter().filter(|&&s| s > 0.0).count() < 2;
             if alone || task.train.ncols() == 0 {
-                return Ok(Prediction::Scores(Mat::from_fn(tested, *count, |_, j| shares[j])));
+                return Ok(Prediction::Shares(Mat::from_fn(tested, *count, |_, j| shares[j])));
             }
         }
         Labels::Numbers(values) => {
@@ -90,6 +90,7 @@ fn tell(probe: &dyn Probe, task: &Task<'_>) -> Result<Prediction> {
 pub(super) struct Scaled {
     train: Mat<f64>,
     test: Mat<f64>,
+    spreads: Vec<f64>,
 }
 
 impl Scaled {
@@ -111,6 +112,7 @@ impl Scaled {
                 (x[(i, j)] - mean) / spread
             })
         };
-        Scaled { train: scale(view.train), test: scale(view.test) }
+        let spreads = columns.iter().map(|c| c.2).collect();
+        Scaled { train: scale(view.train), test: scale(view.test), spreads }
     }
 }

@@ -1,19 +1,22 @@
 //! From predictions to what is reported.
 
-use faer::Mat;
-
+use super::advantage::{Advantage, Evidence, LEVEL};
 use super::run::Run;
 use super::{Attribute, Baseline, Finding, Score, Told, Trial};
 use crate::error::{Error, Result};
-use crate::metrics;
+use crate::metrics::Area;
 use crate::task::{Labels, Prediction};
+use crate::{intervals, metrics};
 
 impl Finding {
     pub(super) fn new(attribute: &Attribute<'_>, probes: Vec<Trial>) -> Result<Self> {
         let best = probes.iter().max_by(|a, b| a.score.value().total_cmp(&b.score.value()));
         let best = best.ok_or(Error::Empty { what: "probes for this attribute" })?.clone();
         let baseline = Baseline::new(attribute.train, attribute.test);
-        Ok(Finding { attribute: attribute.name.to_owned(), baseline, best, probes })
+        let advantage = Advantage::worst(&probes);
+        let advantage = advantage.ok_or(Error::Empty { what: "probes for this attribute" })?;
+        let attribute = attribute.name.to_owned();
+        Ok(Finding { attribute, baseline, advantage, best, probes })
     }
 
     /// The trial of a probe.
@@ -67,49 +70,82 @@ impl Baseline {
 
 impl Trial {
     /// None if the probe did not run.
-    pub(super) fn new(
-        probe: &'static str,
-        attribute: &Attribute<'_>,
-        runs: &[&Run],
-    ) -> Option<Self> {
-        let first = runs.first()?;
-        let over = |score: &dyn Fn(&Run) -> f64| {
-            mean_and_spread(&runs.iter().map(|r| score(r)).collect::<Vec<_>>())
+    pub(super) fn new(probe: &str, attribute: &Attribute<'_>, runs: &[&Run]) -> Option<Self> {
+        let (score, ci, evidence) = match attribute.test {
+            Labels::Classes { codes, count } => of_class(codes, *count, attribute.train, runs)?,
+            Labels::Numbers(values) => of_number(values, runs)?,
         };
-        let rows = attribute.test.rows();
-        let (score, ci, told) = match (attribute.test, &first.told) {
-            (Labels::Classes { codes, count }, Prediction::Scores(scores)) => {
-                let of = |run: &Run, by: &dyn Fn(&Mat<f64>) -> f64| match &run.told {
-                    Prediction::Scores(scores) => by(scores),
-                    Prediction::Numbers(_) => f64::NAN,
-                };
-                let decided = |s: &Mat<f64>| metrics::decide(s.as_ref());
-                let (accuracy, accuracy_sd) =
-                    over(&|r| of(r, &|s| metrics::accuracy(codes, &decided(s))));
-                let balanced =
-                    |s: &Mat<f64>| metrics::balanced_accuracy(codes, &decided(s), *count);
-                let (balanced_accuracy, _) = over(&|r| of(r, &balanced));
-                let area = |s: &Mat<f64>| metrics::auc(codes, s.as_ref()).unwrap_or(f64::NAN);
-                let auc = Some(over(&|r| of(r, &area)).0).filter(|a| a.is_finite());
-                (
-                    Score::Class { accuracy, accuracy_sd, balanced_accuracy, auc },
-                    metrics::wilson(accuracy, rows),
-                    Told::Classes(decided(scores)),
-                )
-            }
-            (Labels::Numbers(values), Prediction::Numbers(told)) => {
-                let (r2, r2_sd) = over(&|r| match &r.told {
-                    Prediction::Numbers(told) => metrics::r2(values, told),
-                    Prediction::Scores(_) => f64::NAN,
-                });
-                let ci = metrics::r2_interval(values, told, 0);
-                (Score::Number { r2, r2_sd }, ci, Told::Numbers(told.clone()))
-            }
-            _ => return None,
+        let told = match &runs.first()?.told {
+            Prediction::Numbers(told) => Told::Numbers(told.clone()),
+            classes => Told::Classes(classes.likely()),
         };
+        let advantage = evidence.iter().map(Evidence::value).fold(f64::NEG_INFINITY, f64::max);
         let seconds = runs.iter().map(|r| r.seconds).sum();
-        Some(Trial { probe, score, ci, runs: runs.len(), seconds, told })
+        let probe = probe.to_owned();
+        Some(Trial { probe, score, ci, advantage, runs: runs.len(), seconds, told, evidence })
     }
+}
+
+/// The score of a probe, the interval of its first figure, and what is known of its advantage.
+type Judged = (Score, [f64; 2], Vec<Evidence>);
+
+fn of_class(codes: &[u32], count: usize, train: &Labels, runs: &[&Run]) -> Option<Judged> {
+    let shares = shares(train, count);
+    let over =
+        |of: &dyn Fn(&Run) -> f64| mean_and_spread(&runs.iter().map(|r| of(r)).collect::<Vec<_>>());
+    let (accuracy, accuracy_sd) = over(&|r| metrics::accuracy(codes, &r.told.likely()));
+    let recalls: Vec<Vec<(f64, usize)>> = runs
+        .iter()
+        .map(|r| metrics::recalls(codes, &r.told.at_even_odds(&shares), count))
+        .collect();
+    let mean = |at: usize| {
+        let sum: f64 = recalls.iter().map(|r| r[at].0).sum();
+        (sum / recalls.len() as f64, recalls[0][at].1)
+    };
+    let balanced: Vec<(f64, usize)> = (0..recalls.first()?.len()).map(mean).collect();
+    let balanced_accuracy = balanced.iter().map(|r| r.0).sum::<f64>() / balanced.len() as f64;
+    let scores: Vec<_> = runs.iter().filter_map(|r| r.told.scores()).collect();
+    let areas: Vec<f64> = scores.iter().filter_map(|s| metrics::auc(codes, *s)).collect();
+    let auc = (!areas.is_empty()).then(|| mean_and_spread(&areas).0);
+    let mut evidence = vec![Evidence::Balanced(balanced)];
+    if count == 2 {
+        let areas: Vec<Area> = scores.iter().filter_map(|s| Area::of_two(codes, *s)).collect();
+        let mean = |of: fn(&Area) -> f64| areas.iter().map(of).sum::<f64>() / areas.len() as f64;
+        evidence.extend(areas.first().map(|first| {
+            Evidence::Area(Area {
+                value: mean(|a| a.value),
+                variance: mean(|a| a.variance),
+                ..*first
+            })
+        }));
+    }
+    let ci = intervals::share(accuracy, codes.len(), LEVEL);
+    Some((Score::Class { accuracy, accuracy_sd, balanced_accuracy, auc }, ci, evidence))
+}
+
+fn of_number(values: &[f64], runs: &[&Run]) -> Option<Judged> {
+    let told: Vec<&[f64]> = runs
+        .iter()
+        .filter_map(|r| match &r.told {
+            Prediction::Numbers(told) => Some(&told[..]),
+            _ => None,
+        })
+        .collect();
+    let all: Vec<f64> = told.iter().map(|told| metrics::r2(values, told)).collect();
+    all.first()?;
+    let (r2, r2_sd) = mean_and_spread(&all);
+    let error = metrics::r2_error(values, &told);
+    let ci = intervals::explained(r2, error, LEVEL);
+    Some((Score::Number { r2, r2_sd }, ci, vec![Evidence::Explained { r2, error }]))
+}
+
+/// The share of each class.
+fn shares(labels: &Labels, count: usize) -> Vec<f64> {
+    let mut shares = vec![0.0; count];
+    if let Labels::Classes { codes, .. } = labels {
+        codes.iter().for_each(|&c| shares[c as usize] += 1.0 / codes.len() as f64);
+    }
+    shares
 }
 
 /// The mean and the standard deviation (of a sample; 0 for a single value).

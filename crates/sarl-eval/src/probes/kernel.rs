@@ -1,193 +1,201 @@
-//! A classifier with a Gaussian kernel: regularised least squares on landmarks.
+//! Regularised least squares with a Gaussian kernel, the peer of the support vector machine.
 //!
 //! ```text
-//! minimise  |Y − Φ W|² + n ρ |W|²,   Φ Φᵀ ≈ exp(−γ |x − x'|²)
+//! minimise  |Y − Φ W|² + n ρ |W|²,   Φ Φᵀ ≈ exp(−γ |x − x'|²)   or   Φ = x
 //! ```
 //!
-//! also known as the least-squares support vector machine. One eigendecomposition of ΦᵀΦ serves
-//! every ρ; γ and ρ are those that do best on a share of the training rows set apart.
+//! The eigenvectors of ΦᵀΦ serve every ρ, and give what each row would have been told had it been
+//! left out: a residual of the fit over one minus the row's weight in its own fit. The kernel, γ, ρ
+//! and the units of the columns (all of one spread, or their own) are those with the least squares of
+//! these residuals, each class counted by its own variance. So nothing is held out, and few rows
+//! are enough.
 
-use faer::linalg::matmul::matmul;
-use faer::{Accum, Mat, MatRef, Par, Side};
+mod fit;
+
+use faer::{Mat, MatRef};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 use sarl::{Family, FeatureMap, Kernel, LandmarkOptions, median_gamma};
 
+use self::fit::{Fit, Outputs};
 use crate::error::{Error, Result};
-use crate::metrics;
 use crate::task::{Labels, Prediction, Probe, Task};
 
-/// Landmarks at most.
-const LANDMARKS: usize = 300;
+/// Rows and landmarks for choosing, at most.
+const CHOOSING: (usize, usize) = (2500, 300);
+/// Rows and landmarks for the answer, at most: few rows are all landmarks.
+const ANSWERING: (usize, usize) = (20_000, 600);
 /// Rows among which landmarks are chosen.
 const CANDIDATES: usize = 4000;
-/// Rows used for choosing γ and ρ, at most.
-const VALIDATED: usize = 12_000;
-/// The share of those set apart.
-const APART: f64 = 0.25;
-/// Widths tried, as multiples of the median heuristic's.
-const WIDTHS: [f64; 4] = [0.1, 1.0, 10.0, 100.0];
-/// Ridges tried.
-const RIDGES: [f64; 6] = [1e-8, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2];
+/// Columns up to which they are tried without a kernel.
+const LINEAR: usize = 500;
+/// Values of γ, as multiples of the median heuristic's, and where the search begins.
+const WIDTHS: [f64; 7] = [0.01, 0.1, 0.3, 1.0, 3.0, 10.0, 100.0];
+const START: usize = 3;
+/// The same rows give the same answer.
+const SEED: u64 = 0;
 
 /// Regularised least squares with a Gaussian kernel.
 #[derive(Clone, Copy, Debug)]
 pub struct RbfKernel;
 
 impl Probe for RbfKernel {
-    fn name(&self) -> &'static str {
+    fn name(&self) -> &str {
         "rbf"
     }
 
-    fn description(&self) -> &'static str {
-        "least-squares classifier with a Gaussian kernel, its width chosen by validation"
+    fn description(&self) -> &str {
+        "least squares with a Gaussian kernel, tuned by leaving rows out"
     }
 
     fn is_random(&self) -> bool {
-        true
+        false
     }
 
     fn predict(&self, task: &Task<'_>) -> Result<Prediction> {
         let mut order: Vec<usize> = (0..task.train.nrows()).collect();
-        order.shuffle(&mut ChaCha8Rng::seed_from_u64(task.seed));
-        let (gamma, ridge) = choose(task, &order)?;
-        let map = landmarks(task.train, &order, gamma, task.seed)?;
-        let y = outputs(task.labels, None);
-        let fit = Fit::new(&map, task.train, y.as_ref())?;
-        let told = fit.predict(&map, task.test, ridge)?;
+        order.shuffle(&mut ChaCha8Rng::seed_from_u64(SEED));
+        let choice = Search::new(task, &order)?.best()?;
+        order.truncate(ANSWERING.0);
+        let factors = choice.units.factors(task);
+        let x = rows(task.train, &order, &factors);
+        let test: Vec<usize> = (0..task.test.nrows()).collect();
+        let test = rows(task.test, &test, &factors);
+        let map = choice.map.features(x.as_ref(), ANSWERING.1)?;
+        let y = Outputs::new(task.labels, &order);
+        let fit = Fit::new(map.apply(x.as_ref())?, &y)?;
+        let (ridge, _) = fit.best_ridge(&y);
+        let told = fit.predict(map.apply(test.as_ref())?.as_ref(), ridge);
         Ok(match task.labels {
-            Labels::Classes { .. } => Prediction::Scores(told),
+            Labels::Classes { .. } => Prediction::Shares(told),
             Labels::Numbers(_) => Prediction::Numbers(told.col(0).iter().copied().collect()),
         })
     }
 }
 
-/// The width and the ridge that do best on rows set apart.
-fn choose(task: &Task<'_>, order: &[usize]) -> Result<(f64, f64)> {
-    let sample = rows(task.train, &order[..order.len().min(CANDIDATES)]);
-    // Rows that are all alike have no median distance; any width will do.
-    let median = median_gamma(Family::Rbf, sample.as_ref()).unwrap_or(1.0);
-    let used = &order[..order.len().min(VALIDATED)];
-    let apart = ((used.len() as f64 * APART) as usize).max(1);
-    let (apart, seen) = used.split_at(apart);
-    if seen.is_empty() {
-        return Ok((median, RIDGES[RIDGES.len() / 2]));
+/// The units of the columns.
+#[derive(Clone, Copy, PartialEq)]
+enum Units {
+    /// All have the same spread.
+    Same,
+    /// Each has its own.
+    Own,
+}
+
+impl Units {
+    /// What the columns of a task are multiplied by.
+    fn factors(self, task: &Task<'_>) -> Vec<f64> {
+        let columns = task.train.ncols();
+        if self == Units::Same || task.spreads.len() != columns {
+            return vec![1.0; columns];
+        }
+        let mean = task.spreads.iter().map(|s| s * s).sum::<f64>() / columns as f64;
+        task.spreads.iter().map(|s| s / mean.sqrt()).collect()
     }
-    let (x, fresh) = (rows(task.train, seen), rows(task.train, apart));
-    let (y, truth) = (outputs(task.labels, Some(seen)), outputs(task.labels, Some(apart)));
-    let mut best = (f64::NEG_INFINITY, median, RIDGES[0]);
-    for width in WIDTHS {
-        if (task.stop)() {
+}
+
+/// Features of rows.
+#[derive(Clone, Copy)]
+enum Map {
+    Linear,
+    Rbf { gamma: f64 },
+}
+
+impl Map {
+    fn features(self, x: MatRef<'_, f64>, cap: usize) -> Result<FeatureMap> {
+        let Map::Rbf { gamma } = self else { return Ok(FeatureMap::linear(x.ncols())) };
+        let candidates = x.subrows(0, x.nrows().min(CANDIDATES));
+        let options = LandmarkOptions { cap, tolerance: 1e-8, seed: SEED, ..Default::default() };
+        Ok(FeatureMap::landmarks(Kernel::Rbf { gamma }, candidates, &options)?)
+    }
+}
+
+/// A way to tell the rows, and its loss on rows left out.
+#[derive(Clone, Copy)]
+struct Choice {
+    units: Units,
+    map: Map,
+    loss: f64,
+}
+
+/// The rows that decide.
+struct Search<'a> {
+    task: &'a Task<'a>,
+    y: Outputs,
+    /// In each of the units, with the median heuristic's γ.
+    tables: Vec<(Units, Mat<f64>, f64)>,
+}
+
+impl<'a> Search<'a> {
+    fn new(task: &'a Task<'a>, order: &[usize]) -> Result<Self> {
+        let used = &order[..order.len().min(CHOOSING.0)];
+        let own = Units::Own.factors(task);
+        let units = match own.iter().all(|f| (f - 1.0).abs() < 1e-9) {
+            true => &[Units::Same][..],
+            false => &[Units::Same, Units::Own],
+        };
+        let table = |&units: &Units| {
+            let x = rows(task.train, used, &units.factors(task));
+            // Rows that are all alike have no median distance; any width will do.
+            let gamma = median_gamma(Family::Rbf, x.as_ref()).unwrap_or(1.0);
+            (units, x, gamma)
+        };
+        let tables = units.iter().map(table).collect();
+        Ok(Search { task, y: Outputs::new(task.labels, used), tables })
+    }
+
+    fn try_map(&self, table: usize, map: Map) -> Result<Choice> {
+        if (self.task.stop)() {
             return Err(Error::Interrupted);
         }
-        let gamma = width * median;
-        let map = landmarks(task.train, seen, gamma, task.seed)?;
-        let fit = Fit::new(&map, x.as_ref(), y.as_ref())?;
-        let phi = map.apply(fresh.as_ref())?;
-        for ridge in RIDGES {
-            let score =
-                score(task.labels, apart, fit.told(phi.as_ref(), ridge).as_ref(), truth.as_ref());
-            if score > best.0 {
-                best = (score, gamma, ridge);
+        let (units, x, _) = &self.tables[table];
+        let phi = map.features(x.as_ref(), CHOOSING.1)?.apply(x.as_ref())?;
+        let (_, loss) = Fit::new(phi, &self.y)?.best_ridge(&self.y);
+        Ok(Choice { units: *units, map, loss })
+    }
+
+    /// The best without a kernel, or along the values of γ from the middle to where it gets worse.
+    fn best(&self) -> Result<Choice> {
+        let mut all = Vec::new();
+        let gamma = |table: usize, at: usize| {
+            self.try_map(table, Map::Rbf { gamma: WIDTHS[at] * self.tables[table].2 })
+        };
+        for table in 0..self.tables.len() {
+            if self.task.train.ncols() <= LINEAR {
+                all.push((table, START, self.try_map(table, Map::Linear)?));
             }
+            all.push((table, START, gamma(table, START)?));
         }
-    }
-    Ok((best.1, best.2))
-}
-
-/// Accuracy, with the explained share of the squares to decide between equals.
-fn score(labels: &Labels, apart: &[usize], told: MatRef<'_, f64>, truth: MatRef<'_, f64>) -> f64 {
-    let rest = (told - truth).squared_norm_l2() / truth.nrows() as f64;
-    match labels {
-        Labels::Numbers(_) => -rest,
-        Labels::Classes { codes, .. } => {
-            let truth: Vec<u32> = apart.iter().map(|&i| codes[i]).collect();
-            metrics::accuracy(&truth, &metrics::decide(told)) - 1e-3 * rest
+        let kernels = all.iter().filter(|c| matches!(c.2.map, Map::Rbf { .. }));
+        let better = |a: &&(usize, usize, Choice), b: &&(usize, usize, Choice)| {
+            a.2.loss.total_cmp(&b.2.loss)
+        };
+        let Some(&(table, _, middle)) = kernels.min_by(better) else {
+            return Err(Error::Empty { what: "rows to learn from" });
+        };
+        // Upwards, and downwards if there is nothing to gain above.
+        let climb = |steps: &mut dyn Iterator<Item = usize>| -> Result<Choice> {
+            let mut best = middle;
+            for at in steps {
+                let next = gamma(table, at)?;
+                if next.loss >= best.loss {
+                    break;
+                }
+                best = next;
+            }
+            Ok(best)
+        };
+        let mut best = climb(&mut (START + 1..WIDTHS.len()))?;
+        if best.loss >= middle.loss {
+            best = climb(&mut (0..START).rev())?;
         }
+        let linear = all.iter().map(|c| c.2).min_by(|a, b| a.loss.total_cmp(&b.loss));
+        Ok(linear.filter(|l| l.loss < best.loss).unwrap_or(best))
     }
 }
 
-fn rows(x: MatRef<'_, f64>, which: &[usize]) -> Mat<f64> {
-    Mat::from_fn(which.len(), x.ncols(), |i, j| x[(which[i], j)])
-}
-
-/// The classes as columns of zeros and ones, or the number; of all rows or of some.
-fn outputs(labels: &Labels, which: Option<&[usize]>) -> Mat<f64> {
-    let at = |i: usize| which.map_or(i, |w| w[i]);
-    match labels {
-        Labels::Classes { codes, count } => {
-            let rows = which.map_or(codes.len(), <[_]>::len);
-            Mat::from_fn(rows, *count, |i, j| f64::from(codes[at(i)] as usize == j))
-        }
-        Labels::Numbers(values) => {
-            let rows = which.map_or(values.len(), <[_]>::len);
-            Mat::from_fn(rows, 1, |i, _| values[at(i)])
-        }
-    }
-}
-
-fn landmarks(x: MatRef<'_, f64>, order: &[usize], gamma: f64, seed: u64) -> Result<FeatureMap> {
-    let candidates = rows(x, &order[..order.len().min(CANDIDATES)]);
-    let options = LandmarkOptions { cap: LANDMARKS, tolerance: 1e-8, seed, ..Default::default() };
-    Ok(FeatureMap::landmarks(Kernel::Rbf { gamma }, candidates.as_ref(), &options)?)
-}
-
-/// ΦᵀΦ/n = U S Uᵀ about the means, and UᵀΦᵀY/n.
-struct Fit {
-    mean: Vec<f64>,
-    output_mean: Vec<f64>,
-    vectors: Mat<f64>,
-    values: Vec<f64>,
-    products: Mat<f64>,
-}
-
-impl Fit {
-    fn new(map: &FeatureMap, x: MatRef<'_, f64>, y: MatRef<'_, f64>) -> Result<Self> {
-        let mut phi = map.apply(x)?;
-        let n = x.nrows() as f64;
-        let mean = means(phi.as_ref());
-        for (j, m) in mean.iter().enumerate() {
-            phi.col_mut(j).iter_mut().for_each(|v| *v -= m);
-        }
-        let mut gram = Mat::<f64>::zeros(phi.ncols(), phi.ncols());
-        let mut cross = Mat::<f64>::zeros(phi.ncols(), y.ncols());
-        let transposed = phi.as_ref().transpose();
-        matmul(gram.as_mut(), Accum::Replace, transposed, phi.as_ref(), 1.0 / n, Par::Seq);
-        matmul(cross.as_mut(), Accum::Replace, transposed, y, 1.0 / n, Par::Seq);
-        let eigen = gram.self_adjoint_eigen(Side::Lower).map_err(|e| Error::Probe {
-            probe: "rbf",
-            reason: format!("the eigenvalues were not found: {e:?}"),
-        })?;
-        let vectors = eigen.U().to_owned();
-        let values = eigen.S().column_vector().iter().copied().collect();
-        let products = vectors.transpose() * cross;
-        Ok(Fit { mean, output_mean: means(y), vectors, values, products })
-    }
-
-    fn predict(&self, map: &FeatureMap, x: MatRef<'_, f64>, ridge: f64) -> Result<Mat<f64>> {
-        Ok(self.told(map.apply(x)?.as_ref(), ridge))
-    }
-
-    /// Ȳ + (Φ − Φ̄) U (S + ρ)⁻¹ UᵀΦᵀY/n.
-    fn told(&self, phi: MatRef<'_, f64>, ridge: f64) -> Mat<f64> {
-        let scaled = Mat::from_fn(self.products.nrows(), self.products.ncols(), |i, j| {
-            self.products[(i, j)] / (self.values[i].max(0.0) + ridge)
-        });
-        let weights = &self.vectors * scaled;
-        let offsets: Vec<f64> = (0..weights.ncols())
-            .map(|j| {
-                let shift: f64 = weights.col(j).iter().zip(&self.mean).map(|(w, m)| w * m).sum();
-                self.output_mean[j] - shift
-            })
-            .collect();
-        let mut out = Mat::from_fn(phi.nrows(), weights.ncols(), |_, j| offsets[j]);
-        matmul(out.as_mut(), Accum::Add, phi, weights.as_ref(), 1.0, Par::Seq);
-        out
-    }
-}
-
-fn means(x: MatRef<'_, f64>) -> Vec<f64> {
-    let n = x.nrows() as f64;
-    (0..x.ncols()).map(|j| x.col(j).iter().sum::<f64>() / n).collect()
+/// Some rows, with columns multiplied.
+fn rows(x: MatRef<'_, f64>, which: &[usize], factors: &[f64]) -> Mat<f64> {
+    Mat::from_fn(which.len(), x.ncols(), |i, j| factors[j] * x[(which[i], j)])
 }

@@ -12,11 +12,11 @@ use crate::task::{Labels, Prediction, Probe, Task};
 pub struct Linear;
 
 impl Probe for Linear {
-    fn name(&self) -> &'static str {
+    fn name(&self) -> &str {
         "linear"
     }
 
-    fn description(&self) -> &'static str {
+    fn description(&self) -> &str {
         "least squares in closed form, the adversary of the certificate"
     }
 
@@ -27,7 +27,7 @@ impl Probe for Linear {
     fn predict(&self, task: &Task<'_>) -> Result<Prediction> {
         let told = regress(task.train, task.labels, task.test)?;
         Ok(match task.labels {
-            Labels::Classes { .. } => Prediction::Scores(told),
+            Labels::Classes { .. } => Prediction::Shares(told),
             Labels::Numbers(_) => Prediction::Numbers(told.col(0).iter().copied().collect()),
         })
     }

@@ -30,11 +30,11 @@ const GRADIENT: f64 = 1e-5;
 pub struct Logistic;
 
 impl Probe for Logistic {
-    fn name(&self) -> &'static str {
+    fn name(&self) -> &str {
         "logistic"
     }
 
-    fn description(&self) -> &'static str {
+    fn description(&self) -> &str {
         "logistic regression, the paper's target classifier"
     }
 
@@ -49,7 +49,7 @@ impl Probe for Logistic {
     fn predict(&self, task: &Task<'_>) -> Result<Prediction> {
         let effort = LogisticEffort::default();
         let model = LogisticModel::fit(task.train, task.labels, &effort, task.stop)?;
-        Ok(Prediction::Scores(model.scores(task.test)))
+        Ok(Prediction::Logits(model.scores(task.test)))
     }
 }
 
@@ -137,7 +137,7 @@ fn logits(x: MatRef<'_, f64>, w: MatRef<'_, f64>, b: impl Fn(usize) -> f64) -> M
 }
 
 fn failed(reason: &str) -> Error {
-    Error::Probe { probe: "logistic", reason: reason.to_owned() }
+    Error::Probe { probe: "logistic".to_owned(), reason: reason.to_owned() }
 }
 
 /// The last point that was asked for, with its loss and gradient.

@@ -8,7 +8,7 @@ use std::time::Instant;
 use faer::Mat;
 use sarl::{Encoder, Model};
 use sarl_data::{Schema, Source};
-use sarl_eval::{Options, Side, View};
+use sarl_eval::{Options, Own, Side, View};
 
 use self::report::Report;
 use super::encode::schema_of;
@@ -16,8 +16,8 @@ use super::retune::load;
 use crate::args::{Audit, Global};
 use crate::data::check_output;
 use crate::failure::{Exit, Failure, Outcome};
-use crate::inquiry::{self, Files, Sides};
-use crate::memory::{Rows, scaled_columns, standardise};
+use crate::inquiry::{self, Files, Known, Parts, Split};
+use crate::memory::Rows;
 use crate::origin::Origin;
 use crate::output;
 use crate::progress::{self, Count};
@@ -32,11 +32,22 @@ pub fn run(options: &Audit, global: &Global) -> Outcome {
         check_output(output, files.paths().chain([options.model.as_path()]))?;
     }
     let origin = Origin::load(&model)?;
-    let split = Split::new(&files, &schema, &model, origin.as_ref(), options, global)?;
-    let attributes = inquiry::attributes(&schema, &split.sides);
+    let split = Trisected::new(&files, &schema, &model, origin.as_ref(), options, global)?;
+    let attributes = inquiry::attributes(&schema, &split.parts);
     let views = views(&split, options.no_control);
     let seeds = options.probing.seeds(options.seed);
     let count = Count::new("probing", global.quiet);
+    let labels = split.parts.encoder.as_ref().map(|rows| {
+        let hidden = rows.sensitives.iter().enumerate();
+        hidden.map(|(i, labels)| (attributes.targets + i, labels.clone())).collect::<Vec<_>>()
+    });
+    let who_else = inquiry::second_attacker(&who);
+    let own = split.parts.encoder.as_ref().zip(labels.as_ref());
+    let own = own.filter(|_| !who_else.is_empty()).map(|(rows, labels)| Own {
+        rows: rows.z.as_ref(),
+        labels,
+        probes: &who_else,
+    });
     let found = sarl_eval::audit(
         &views,
         &attributes.asked(),
@@ -46,13 +57,16 @@ pub fn run(options: &Audit, global: &Global) -> Outcome {
             threads: rayon::current_num_threads(),
             stop: &progress::interrupted,
             progress: &|done, all| count.at(done, all),
+            own,
         },
     )?;
     drop(count);
     progress::check()?;
-    let mut found = found.into_iter().map(|f| Side::new(f, &attributes));
+    let mut found = found.into_iter();
     let Some(z) = found.next() else { return Err(Failure::interrupted()) };
-    let report = Report { z, control: found.next(), split, attributes, model, origin, seeds };
+    let z = Side::new(z, &attributes);
+    let control = found.next().map(|raw| Side::beside(raw, &attributes, &z));
+    let report = Report { z, control, split, attributes, model, origin, seeds };
     if let Some(path) = &options.predictions {
         sarl_data::write_file(path, &report.predictions()?)?;
     }
@@ -64,14 +78,14 @@ pub fn run(options: &Audit, global: &Global) -> Outcome {
     output::print(&report.text(options, seconds))
 }
 
-/// Rows to learn from, rows to be tested on, and an encoder that has not seen the latter.
-struct Split {
-    sides: Sides,
-    /// The encoder was fitted anew, on the rows to learn from.
+/// Rows in three parts, and an encoder that has seen only the first.
+struct Trisected {
+    parts: Parts,
+    /// The encoder was fitted anew, on the first part.
     anew: Option<Encoder>,
 }
 
-impl Split {
+impl Trisected {
     fn new(
         files: &Files,
         schema: &Schema,
@@ -92,31 +106,37 @@ impl Split {
             return Err(Failure::new(Exit::Unreachable, message)
                 .hint("give other rows, or leave --test out: the encoder is then fitted anew on a part of DATA"));
         }
-        let mut sides = files.read(schema, Some(model), &options.probing, options.seed, global)?;
-        let anew = match (sides.apart, origin) {
-            (false, Some(origin)) if seen(&files.data)?.is_some() => {
-                Some(refit(&mut sides, schema, model, origin)?)
-            }
+        let seen = seen(&files.data)?.is_some();
+        let known = match (origin, &files.test) {
+            (Some(_), _) if !seen => Known::Fresh,
+            // Without its options an encoder cannot be fitted anew.
+            (None, None) => Known::Fresh,
+            _ => Known::Seen,
+        };
+        let probing = &options.probing;
+        let mut parts = files.read(schema, Some(model), known, probing, options.seed, global)?;
+        let anew = match (parts.split, origin) {
+            (Split::Three, Some(origin)) => Some(refit(&mut parts, schema, model, origin)?),
             _ => None,
         };
-        Ok(Split { sides, anew })
+        Ok(Trisected { parts, anew })
     }
 }
 
-/// Fits the encoder anew on the rows to learn from, with the options and the goal of the model.
-fn refit(sides: &mut Sides, schema: &Schema, model: &Model, origin: &Origin) -> Outcome<Encoder> {
-    let (train, test) = (&mut sides.train, &mut sides.test);
-    standardise(&mut train.x, &mut test.x, scaled_columns(schema));
-    let encoder = train.fit(&origin.encoder, model.goal().clone())?.encoder();
-    train.z = encoder.encode(train.x.as_ref())?;
-    test.z = encoder.encode(test.x.as_ref())?;
+/// Fits the encoder anew on the first part, with the options and the goal of the model.
+fn refit(parts: &mut Parts, schema: &Schema, model: &Model, origin: &Origin) -> Outcome<Encoder> {
+    parts.standardise(schema);
+    let encoder = parts.fitted()?.fit(&origin.encoder, model.goal().clone())?.encoder();
+    for rows in parts.encoder.iter_mut().chain([&mut parts.probes, &mut parts.test]) {
+        rows.z = encoder.encode(rows.x.as_ref())?;
+    }
     Ok(encoder)
 }
 
-fn views(split: &Split, no_control: bool) -> Vec<View<'_>> {
+fn views(split: &Trisected, no_control: bool) -> Vec<View<'_>> {
     let view = |of: fn(&Rows) -> &Mat<f64>| View {
-        train: of(&split.sides.train).as_ref(),
-        test: of(&split.sides.test).as_ref(),
+        train: of(&split.parts.probes).as_ref(),
+        test: of(&split.parts.test).as_ref(),
     };
     let z = view(|rows| &rows.z);
     if no_control { vec![z] } else { vec![z, view(|rows| &rows.x)] }

@@ -7,13 +7,12 @@ use sarl_data::Schema;
 use sarl_eval::{Attributes, Labels, Side, Told};
 use serde_json::{Value, json};
 
-use super::Split;
+use super::Trisected;
 use crate::args::{Audit, Global};
 use crate::commands::fit::POINTS;
 use crate::commands::front;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::inquiry::Files;
-use crate::memory::Rows;
 use crate::origin::Origin;
 use crate::page::{Audited, Inputs, TableReport, Typed};
 use crate::{findings, output};
@@ -22,7 +21,7 @@ use crate::{findings, output};
 pub struct Report {
     pub z: Side,
     pub control: Option<Side>,
-    pub split: Split,
+    pub split: Trisected,
     pub attributes: Attributes,
     pub model: Model,
     pub origin: Option<Origin>,
@@ -31,26 +30,25 @@ pub struct Report {
 
 impl Report {
     fn dim(&self) -> usize {
-        self.split.sides.train.z.ncols()
+        self.split.parts.probes.z.ncols()
     }
 
     pub fn json(&self, options: &Audit, seconds: f64) -> Value {
-        let side = |rows: &Rows, files: &[PathBuf]| json!({ "files": files, "rows": rows.len(), "of": rows.of });
-        let tested = if self.split.sides.apart { &options.probing.test } else { &options.data };
+        let parts = &self.split.parts;
+        let mut rows = parts.json(&options.data, &options.probing, options.seed);
+        if self.split.anew.is_none() {
+            let files = self.origin.as_ref().map(Origin::names);
+            rows["encoder"] = json!({ "files": files, "rows": self.model.reduced().rows() });
+        }
         let mut value = json!({
             "model": options.model,
-            "n_train": self.split.sides.train.len(),
-            "n_test": self.split.sides.test.len(),
-            "rows": {
-                "train": side(&self.split.sides.train, &options.data),
-                "test": side(&self.split.sides.test, tested),
-                "test_share": (!self.split.sides.apart).then_some(options.probing.test_share),
-                "seed": options.seed,
-            },
+            "n_train": parts.probes.len(),
+            "n_test": parts.test.len(),
+            "rows": rows,
             "encoder": {
                 "dim": self.dim(),
                 "fitted_on": match (&self.split.anew, &self.origin) {
-                    (Some(_), _) => json!("the rows to learn from"),
+                    (Some(_), _) => json!("a part of DATA"),
                     (None, Some(origin)) => json!(origin.names()),
                     (None, None) => Value::Null,
                 },
@@ -90,19 +88,19 @@ impl Report {
 
     /// Which rows were used for what.
     fn rows(&self, options: &Audit) -> String {
-        let sides = &self.split.sides;
-        let mut text = sides.words("Probes", &options.data, &options.probing, options.seed);
+        let mut text = self.split.parts.words(&options.data, &options.probing, options.seed);
         text += &match (&self.split.anew, &self.origin) {
-            (Some(_), _) => "The encoder has seen this file, so it was fitted anew, with the same \
-                             options and goal, on the rows that the probes learnt from.\n"
+            (Some(_), _) => "The encoder has seen this file, so it was fitted anew with the same \
+                             options and goal. Fitted on fewer rows it may leak a little more than that of the model.\n"
                 .to_owned(),
-            (None, Some(origin)) => {
-                format!(
-                    "The encoder is that of the model, fitted on {}.\n",
-                    origin.names().join(", ")
-                )
-            }
-            (None, None) => "The model does not say which rows it was fitted on.\n".to_owned(),
+            (None, Some(origin)) => format!(
+                "The encoder is that of the model, fitted on {} rows of {}.\n",
+                self.model.reduced().rows(),
+                origin.names().join(", ")
+            ),
+            (None, None) => "The model does not say which rows it was fitted on: if these are among them, \
+                             other rows may show more than is found here.\n"
+                .to_owned(),
         };
         text
     }
@@ -147,7 +145,7 @@ impl Report {
             points: &points,
             own: true,
             retune: Typed::retune(&options.model),
-            inputs: Inputs::of_rows(schema, self.split.sides.train.x.as_ref()),
+            inputs: Inputs::of_rows(schema, self.split.parts.probes.x.as_ref()),
             heard: None,
             audited: Some(audited),
             advice: "",
@@ -176,7 +174,7 @@ impl Report {
         let mut csv = csv::Writer::from_writer(Vec::new());
         let failed = |e: csv::Error| Failure::new(Exit::Machine, e.to_string());
         csv.write_record(&header).map_err(failed)?;
-        for (i, place) in self.split.sides.test.places.iter().enumerate() {
+        for (i, place) in self.split.parts.test.places.iter().enumerate() {
             let mut line = vec![place.to_string()];
             line.extend(self.attributes.all.iter().map(|a| cell(&a.test, &a.classes, i)));
             line.push(match &target.best.told {

@@ -1,7 +1,7 @@
 //! One encoder in the comparison, and what was found of it.
 
 use sarl_eval::audit::mean_and_spread;
-use sarl_eval::{Attributes, Finding, Labels, Side, Trial, blind};
+use sarl_eval::{Finding, Labels, Side, Trial, blind};
 use sarl_rivals::Rival;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -81,12 +81,12 @@ impl Setting {
 }
 
 /// The probe that tells most of an attribute: accuracy or R², over seeds.
-#[derive(Clone, Copy, Serialize)]
+#[derive(Clone, Serialize)]
 pub struct Best {
     pub mean: f64,
     pub sd: f64,
     pub runs: usize,
-    pub probe: &'static str,
+    pub probe: String,
 }
 
 impl Best {
@@ -96,13 +96,25 @@ impl Best {
             let (mean, sd, runs) = match findings {
                 [_] => (trial.score.value(), trial.score.spread(), trial.runs),
                 _ => {
-                    let trials = findings.iter().filter_map(|f| f.trial(trial.probe));
+                    let trials = findings.iter().filter_map(|f| f.trial(&trial.probe));
                     let values: Vec<f64> = trials.map(|t| t.score.value()).collect();
                     let (mean, sd) = mean_and_spread(&values);
                     (mean, sd, values.len())
                 }
             };
-            Best { mean, sd, runs, probe: trial.probe }
+            Best { mean, sd, runs, probe: trial.probe.clone() }
+        };
+        let all = findings.first()?.probes.iter().map(best);
+        all.max_by(|a, b| a.mean.total_cmp(&b.mean))
+    }
+
+    /// The same by advantage over guessing.
+    fn advantage(findings: &[&Finding]) -> Option<Self> {
+        let best = |trial: &Trial| {
+            let trials = findings.iter().filter_map(|f| f.trial(&trial.probe));
+            let values: Vec<f64> = trials.map(|t| t.advantage).collect();
+            let (mean, sd) = mean_and_spread(&values);
+            Best { mean, sd, runs: values.len(), probe: trial.probe.clone() }
         };
         let all = findings.first()?.probes.iter().map(best);
         all.max_by(|a, b| a.mean.total_cmp(&b.mean))
@@ -122,19 +134,19 @@ pub struct Guesses {
     /// Of the first target, if there is one.
     pub target: Option<f64>,
     pub sensitives: Vec<(String, f64)>,
-    /// The variance of each sensitive attribute among the training rows.
+    /// The variance of each sensitive attribute among the rows that encoders are fitted on.
     variances: Vec<f64>,
     /// How many of the attributes are targets.
     targets: usize,
 }
 
 impl Guesses {
-    pub fn new(found: &[Finding], attributes: &Attributes) -> Self {
-        let targets = attributes.targets;
+    /// From what was found of the raw features and from the values that encoders are fitted on.
+    pub fn new(found: &[Finding], targets: usize, hidden_from: &[Labels]) -> Self {
         let target = found[..targets].first().map(|f| blind(&f.baseline));
         let hidden = found[targets..].iter();
         let sensitives = hidden.map(|f| (f.attribute.clone(), blind(&f.baseline))).collect();
-        let variances = attributes.all[targets..].iter().map(|a| variance(&a.train)).collect();
+        let variances = hidden_from.iter().map(variance).collect();
         Guesses { target, sensitives, variances, targets }
     }
 
@@ -167,6 +179,8 @@ pub struct Worst {
     pub attribute: String,
     /// How far beyond guessing.
     pub beyond: f64,
+    /// The probe with the largest advantage over guessing, by balanced accuracy, AUC or R².
+    pub advantage: Best,
 }
 
 /// What was found of an encoder, over seeds.
@@ -176,7 +190,7 @@ pub struct Found {
     pub target: Option<Best>,
     pub worst: Worst,
     /// The share of the variance of the sensitive attributes that least squares explain among the
-    /// training rows.
+    /// rows of the fit.
     pub leakage: f64,
     /// Seconds of a fit.
     pub seconds: f64,
@@ -189,9 +203,19 @@ impl Found {
             let all: Vec<&Finding> = scored.iter().filter_map(|s| s.found.get(at)).collect();
             Best::of(&all)
         };
+        let advantage = |at: usize| {
+            let all: Vec<&Finding> = scored.iter().filter_map(|s| s.found.get(at)).collect();
+            Best::advantage(&all)
+        };
         let worst = |(i, (name, guess)): (usize, &(String, f64))| {
             let best = of(guesses.targets + i)?;
-            Some(Worst { best, attribute: name.clone(), beyond: best.mean - guess })
+            let beyond = best.mean - guess;
+            Some(Worst {
+                best,
+                attribute: name.clone(),
+                beyond,
+                advantage: advantage(guesses.targets + i)?,
+            })
         };
         let hidden = guesses.sensitives.iter().enumerate().filter_map(worst);
         let worst = hidden.max_by(|a, b| a.beyond.total_cmp(&b.beyond))?;
@@ -212,10 +236,11 @@ impl Found {
 pub struct Entry {
     pub method: Method,
     pub setting: Setting,
-    /// Nothing if every run diverged.
+    /// Nothing if every run failed.
     pub found: Option<Found>,
     pub runs: usize,
-    pub diverged: usize,
+    /// Why runs failed, one reason for each.
+    pub failures: Vec<String>,
     /// Seconds from the fit to this setting, where one fit serves them all.
     pub retune: Option<f64>,
     /// Everything that was found, for the report.
@@ -227,12 +252,28 @@ impl Entry {
         method: Method,
         setting: Setting,
         scored: &[Scored],
-        diverged: usize,
+        failures: Vec<String>,
         guesses: &Guesses,
     ) -> Self {
         let found = Found::new(scored, guesses);
-        let (runs, retune, side) = (scored.len() + diverged, None, None);
-        Entry { method, setting, found, runs, diverged, retune, side }
+        let (runs, retune, side) = (scored.len() + failures.len(), None, None);
+        Entry { method, setting, found, runs, failures, retune, side }
+    }
+
+    /// What came of it, in a line.
+    pub fn news(&self, guesses: &Guesses) -> String {
+        let title = self.title();
+        let Some(found) = &self.found else {
+            let reason = self.failures.first().map_or("no run ended", String::as_str);
+            return format!("{title}: failed: {reason}");
+        };
+        let target = match (&found.target, guesses.target) {
+            (Some(best), Some(_)) => format!("target {} %, ", best.percent()),
+            _ => String::new(),
+        };
+        let worst = &found.worst;
+        let (told, advantage) = (worst.best.percent(), worst.advantage.percent());
+        format!("{title}: {target}{} {told} %, advantage {advantage} %", worst.attribute)
     }
 
     /// Its name with its setting.
@@ -245,7 +286,7 @@ impl Entry {
 
     /// How well the target is told.
     pub fn target(&self) -> Option<f64> {
-        Some(self.found.as_ref()?.target?.mean)
+        Some(self.found.as_ref()?.target.as_ref()?.mean)
     }
 
     /// Of these, the one of ours that keeps most and leaks no more than this one; with how much

@@ -31,7 +31,7 @@ fn trade_off<'r>(report: &'r Report<'_>) -> (Figure, Place<'r>) {
         "Each point is an encoder on the test rows, mean over seeds: how well the best probe tells the target, against how well the best probe tells what was to be hidden. Up and left is better.",
     );
     let panel = Panel::new("", x, y).mark(Rule::vertical("guessing", guess));
-    (figure, (panel, Box::new(|f| Some((report.worst_place(f), f.target?.mean)))))
+    (figure, (panel, Box::new(|f| Some((report.worst_place(f), f.target.as_ref()?.mean)))))
 }
 
 /// Without a target: what the worst case finds beyond the linear leakage.

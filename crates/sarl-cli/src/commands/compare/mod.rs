@@ -22,12 +22,11 @@ use crate::args::{Compare, Global};
 use crate::data::{check_output, learn, shared};
 use crate::encoding::check_exact;
 use crate::failure::{Failure, Outcome};
-use crate::inquiry::{self, Files};
-use crate::memory::{scaled_columns, standardise};
+use crate::inquiry::{self, Files, Known};
 use crate::output;
 use crate::progress::{self, Spinner};
 use crate::request::{index_warning, notes, request};
-use crate::ring::{Encoded, Probing, Ring, Scored};
+use crate::ring::{Probing, Ring, Scored};
 use crate::warnings;
 
 pub fn run(options: &Compare, global: &Global) -> Outcome {
@@ -49,23 +48,26 @@ pub fn run(options: &Compare, global: &Global) -> Outcome {
         output::warn(global, &warning);
     }
     let seed = options.encoder.seed;
-    let mut sides = files.read(&schema, None, &options.probing, seed, global)?;
-    standardise(&mut sides.train.x, &mut sides.test.x, scaled_columns(&schema));
+    let mut parts = files.read(&schema, None, Known::Seen, &options.probing, seed, global)?;
+    parts.standardise(&schema);
+    let fitted = parts.fitted()?;
     for (_, encoder) in &encoders {
-        check_exact(encoder, sides.train.len() as u64)?;
+        check_exact(encoder, fitted.len() as u64)?;
     }
-    let (rivals, left_out) = wanted.for_labels(&sides.train)?;
-    let attributes = inquiry::attributes(&schema, &sides);
+    let (rivals, left_out) = wanted.for_labels(fitted)?;
+    let attributes = inquiry::attributes(&schema, &parts);
     let (asked, seeds) = (attributes.asked(), options.probing.seeds(seed));
-    let ring = sides.ring(&asked, Probing::both(&who));
+    let ring = parts.ring(&asked, Probing::both(&who))?;
     let raw = control(&ring, &seeds, global)?;
-    let guesses = Guesses::new(&raw.found, &attributes);
-    let mut entry = Entry::new(Method::Raw, Setting::None, std::slice::from_ref(&raw), 0, &guesses);
+    let guesses = Guesses::new(&raw.found, attributes.targets, &fitted.sensitives);
+    let mut entry =
+        Entry::new(Method::Raw, Setting::None, std::slice::from_ref(&raw), Vec::new(), &guesses);
+    announce(&entry, &guesses, global);
     entry.side = Some(Side::new(raw.found, &attributes));
     let mut entries = vec![entry];
     let mut ours = Vec::new();
     for (kind, encoder) in &encoders {
-        let fitted = ours::Fitted::new(*kind, encoder, &sides.train, global)?;
+        let fitted = ours::Fitted::new(*kind, encoder, fitted, global)?;
         let leakages = &options.leakages;
         entries.extend(fitted.entries(&ring, leakages, &seeds, &guesses, &attributes, global)?);
         ours.push(fitted);
@@ -75,7 +77,7 @@ pub fn run(options: &Compare, global: &Global) -> Outcome {
     let seconds = json!({ "total": start.elapsed().as_secs_f64() });
     let report = Report {
         options,
-        sides: &sides,
+        parts: &parts,
         attributes: &attributes,
         seeds,
         probes: who,
@@ -116,10 +118,15 @@ fn check_options(options: &Compare) -> Outcome {
     Ok(())
 }
 
+/// Says what came of an encoder as soon as it is known.
+fn announce(entry: &Entry, guesses: &Guesses, global: &Global) {
+    progress::line(&entry.news(guesses), global.quiet);
+}
+
 /// What the probes tell of the raw features.
 fn control(ring: &Ring<'_>, seeds: &[u64], global: &Global) -> Outcome<Scored> {
     progress::check()?;
     let _spinner = Spinner::shown("raw features: probing", global.quiet);
-    let raw = Encoded { train: ring.train.to_owned(), test: ring.test.to_owned() };
+    let raw = ring.encoded(|x| Ok(x.to_owned()))?;
     ring.score(&raw, 0.0, seeds, rayon::current_num_threads(), &progress::interrupted)
 }

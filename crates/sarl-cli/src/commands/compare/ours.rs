@@ -11,7 +11,7 @@ use crate::encoding::check_options;
 use crate::failure::{Failure, Outcome};
 use crate::memory::Rows;
 use crate::progress::{self, Spinner};
-use crate::ring::{self, Encoded, Ring};
+use crate::ring::{self, Ring};
 
 /// A linear encoder and one with a kernel, and how each is fitted.
 pub fn encoders(given: &EncoderOptions) -> Outcome<[(Method, EncoderOptions); 2]> {
@@ -82,19 +82,21 @@ impl Fitted {
             progress::check()?;
             let setting = Setting::Leakage(leakage);
             let what = format!("{} at {}: probing", self.method.title(), setting.words());
-            let _spinner = Spinner::shown(what, global.quiet);
+            let spinner = Spinner::shown(what, global.quiet);
             let start = Instant::now();
             let encoder = match leakage >= self.model.point().leakage {
                 true => self.model.encoder(),
                 false => self.model.retune(Goal::Leakage(leakage))?.encoder(),
             };
             let retune = start.elapsed().as_secs_f64();
-            let z =
-                Encoded { train: encoder.encode(ring.train)?, test: encoder.encode(ring.test)? };
+            let z = ring.encoded(|x| Ok(encoder.encode(x)?))?;
             let threads = rayon::current_num_threads();
             let scored = ring.score(&z, self.seconds, seeds, threads, &progress::interrupted)?;
-            let entry = Entry::new(self.method, setting, std::slice::from_ref(&scored), 0, guesses);
+            let one = std::slice::from_ref(&scored);
+            let entry = Entry::new(self.method, setting, one, Vec::new(), guesses);
             let side = Some(Side::new(scored.found, attributes));
+            drop(spinner);
+            super::announce(&entry, guesses, global);
             Ok(Entry { retune: Some(retune), side, ..entry })
         };
         ring::leakages(&self.model, leakages).into_iter().map(entry).collect()

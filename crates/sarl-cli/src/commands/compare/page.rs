@@ -12,6 +12,7 @@ use crate::args::Global;
 use crate::commands::fit::POINTS;
 use crate::commands::front;
 use crate::failure::Outcome;
+use crate::inquiry::Split;
 use crate::page::{Heard, Inputs, Shown, Subject, THIS, Typed, facts, labels, of_tested};
 
 /// Our encoders to play with, the comparison, the audits of ours in detail.
@@ -27,7 +28,7 @@ pub fn page(
     };
     let hidden = named(&report.attributes.all[report.attributes.targets..]);
     let shown = shown(report, schema);
-    let inputs = Inputs::of_rows(schema, report.sides.train.x.as_ref());
+    let inputs = Inputs::of_rows(schema, report.parts.probes.x.as_ref());
     let heard: Vec<Heard> = ours.iter().map(|fitted| heard(report, fitted.method)).collect();
     let mut explorers = Vec::new();
     let mut details = Vec::new();
@@ -45,7 +46,7 @@ pub fn page(
             inputs: Some(&inputs),
             command: command(fitted),
             // Without test rows of their own, the encoders here learnt on a part of the data.
-            makes: if report.sides.apart {
+            makes: if report.parts.split == Split::Test {
                 THIS
             } else {
                 "Command for such an encoder of all rows"
@@ -82,7 +83,7 @@ fn named(attributes: &[sarl_eval::Asked]) -> String {
 
 /// Test rows, as many as were asked for.
 fn shown(report: &Report<'_>, schema: &Schema) -> Option<Shown> {
-    let test = &report.sides.test;
+    let test = &report.parts.test;
     let count = test.len().min(report.options.page.html_rows as usize);
     if count == 0 {
         return None;
@@ -114,12 +115,7 @@ fn heard(report: &Report<'_>, method: Method) -> Heard {
         control: raw.and_then(|e| e.side.clone()),
         levels: levels.collect(),
         rivals,
-        rows: report.sides.words(
-            "Everyone",
-            &options.data.data,
-            &options.probing,
-            options.encoder.seed,
-        ),
+        rows: report.parts.words(&options.data.data, &options.probing, options.encoder.seed),
     }
 }
 

@@ -3,18 +3,18 @@
 use sarl_eval::{Attributes, Labels, Probe};
 use serde_json::{Map, Value, json};
 
-use super::entry::{Entry, Found, Guesses};
+use super::entry::{Best, Entry, Found, Guesses};
 use super::rivals::LeftOut;
 use super::{files, words};
 use crate::args::Compare;
 use crate::failure::{Exit, Failure, Outcome};
-use crate::inquiry::Sides;
+use crate::inquiry::{Parts, Split};
 use crate::output;
 
 /// Everything that was found out.
 pub struct Report<'a> {
     pub options: &'a Compare,
-    pub sides: &'a Sides,
+    pub parts: &'a Parts,
     pub attributes: &'a Attributes,
     pub seeds: Vec<u64>,
     pub probes: Vec<&'static dyn Probe>,
@@ -61,9 +61,10 @@ impl Report<'_> {
             self.left_out.iter().map(|l| json!({ "rival": l.rival.name(), "reason": l.reason }));
         json!({
             "data": self.options.data.data,
-            "test": self.sides.apart.then_some(&self.options.probing.test),
-            "n_train": self.sides.train.len(),
-            "n_test": self.sides.test.len(),
+            "test": (self.parts.split == Split::Test).then_some(&self.options.probing.test),
+            "n_train": self.parts.probes.len(),
+            "n_test": self.parts.test.len(),
+            "rows": self.parts.json(&self.options.data.data, &self.options.probing, self.options.encoder.seed),
             "seeds": self.seeds,
             "probes": probes,
             "guess": { "target": self.guesses.target, "sensitive": hidden.collect::<Map<_, _>>() },
@@ -79,7 +80,7 @@ impl Report<'_> {
         let found = entry.found.as_ref();
         let worst = found.map(|f| {
             let best = &f.worst.best;
-            json!({ "mean": best.mean, "sd": best.sd, "runs": best.runs, "probe": best.probe, "attribute": f.worst.attribute })
+            json!({ "mean": best.mean, "sd": best.sd, "runs": best.runs, "probe": best.probe, "attribute": f.worst.attribute, "advantage": f.worst.advantage })
         });
         let ours = entry.method.is_rival().then(|| entry.ours_at_no_more(&self.entries)).flatten();
         let ours = ours.map(|(ours, difference)| {
@@ -91,20 +92,21 @@ impl Report<'_> {
             "ours": entry.method.is_ours(),
             "setting": entry.setting.json(),
             "dim": found.map(|f| f.dim),
-            "target": found.and_then(|f| f.target),
+            "target": found.and_then(|f| f.target.as_ref()),
             "worst": worst,
             "linear_leakage": found.map(|f| f.leakage),
             "fit_seconds": found.filter(|_| fitted).map(|f| f.seconds),
             "retune_seconds": entry.retune,
             "runs": entry.runs,
-            "diverged": entry.diverged,
+            "diverged": entry.failures.len(),
+            "failures": entry.failures,
             "ours_at_no_more": ours,
         })
     }
 
     /// The table with every digit.
     pub fn csv(&self) -> Outcome<Vec<u8>> {
-        const PLACES: [(&str, &str); 17] = [
+        const PLACES: [(&str, &str); 19] = [
             ("method", "/method"),
             ("leakage", "/setting/leakage"),
             ("weight", "/setting/weight"),
@@ -116,6 +118,8 @@ impl Report<'_> {
             ("worst_sd", "/worst/sd"),
             ("worst_probe", "/worst/probe"),
             ("worst_attribute", "/worst/attribute"),
+            ("advantage", "/worst/advantage/mean"),
+            ("advantage_probe", "/worst/advantage/probe"),
             ("linear_leakage", "/linear_leakage"),
             ("fit_seconds", "/fit_seconds"),
             ("runs", "/runs"),
@@ -140,8 +144,7 @@ impl Report<'_> {
 
     pub fn text(&self) -> String {
         let (options, probing) = (self.options, &self.options.probing);
-        let mut text =
-            self.sides.words("Everyone", &options.data.data, probing, options.encoder.seed);
+        let mut text = self.parts.words(&options.data.data, probing, options.encoder.seed);
         for kind in &self.kinds {
             text += &format!("{kind}\n");
         }
@@ -179,19 +182,20 @@ impl Report<'_> {
         let compared = rivals && target.is_some();
         let mut header = vec!["method", "setting", "dim"];
         header.extend(target.as_deref());
-        header.extend([worst.as_str(), "linear leakage", "fit s"]);
+        header.extend([worst.as_str(), "advantage %", "linear leakage", "fit s"]);
         header.extend(compared.then_some("ours at no more"));
         let row = |entry: &Entry| {
             let mut row = vec![entry.method.title().to_owned(), entry.setting.words()];
             let Some(found) = &entry.found else {
-                row.push("diverged".to_owned());
+                row.push("failed".to_owned());
                 row.resize(header.len(), String::new());
                 return row;
             };
             row.push(found.dim.to_string());
-            row.extend(found.target.map(|t| t.percent()));
+            row.extend(found.target.as_ref().map(Best::percent));
             let named = if several { format!("{} ", found.worst.attribute) } else { String::new() };
             row.push(format!("{named}{}", found.worst.best.percent()));
+            row.push(found.worst.advantage.percent());
             row.push(output::percent(found.leakage));
             row.push(match entry.method.is_ours() || entry.method.is_rival() {
                 true => format!("{:.2}", found.seconds),

@@ -7,6 +7,7 @@ use crate::args::Global;
 use crate::failure::{Failure, Outcome};
 use crate::inquiry::choose;
 use crate::memory::Rows;
+use crate::progress;
 use crate::ring::{Bout, Ending, Ring, Scored};
 
 /// Who was asked for.
@@ -91,18 +92,39 @@ pub fn entries(
     };
     let bouts: Vec<Bout> =
         settings.iter().flat_map(|&one| seeds.iter().map(move |&seed| bout(one, seed))).collect();
-    let mut endings = ring.run(&bouts, "fitting rivals", global.quiet)?.into_iter();
-    let entry = |(rival, setting): (&'static dyn Rival, Setting)| {
-        let scored: Vec<Scored> = endings
-            .by_ref()
-            .take(seeds.len())
-            .filter_map(|ending| match ending {
-                Ending::Scored(scored) => Some(*scored),
-                Ending::Diverged => None,
-            })
-            .collect();
-        let diverged = seeds.len() - scored.len();
-        Entry::new(Method::Rival(rival), setting, &scored, diverged, guesses)
+    let news = |i: usize, ending: &Ending| {
+        let (rival, setting) = settings[i / seeds.len()];
+        let seed = format!("seed {}", bouts[i].seed);
+        announce_run(Method::Rival(rival), setting, &seed, ending, guesses, global);
     };
-    Ok(settings.into_iter().map(entry).collect())
+    let mut endings = ring.run(&bouts, "fitting rivals", global.quiet, &news)?.into_iter();
+    let entry = |&(rival, setting): &(&'static dyn Rival, Setting)| {
+        let (mut scored, mut failures): (Vec<Scored>, Vec<String>) = (Vec::new(), Vec::new());
+        for ending in endings.by_ref().take(seeds.len()) {
+            match ending {
+                Ending::Scored(one) => scored.push(*one),
+                Ending::Failed(reason) => failures.push(reason),
+            }
+        }
+        Entry::new(Method::Rival(rival), setting, &scored, failures, guesses)
+    };
+    Ok(settings.iter().map(entry).collect())
+}
+
+/// Says how one run of a rival ended.
+fn announce_run(
+    method: Method,
+    setting: Setting,
+    seed: &str,
+    ending: &Ending,
+    guesses: &Guesses,
+    global: &Global,
+) {
+    let entry = match ending {
+        Ending::Scored(scored) => {
+            Entry::new(method, setting, std::slice::from_ref(&**scored), Vec::new(), guesses)
+        }
+        Ending::Failed(reason) => Entry::new(method, setting, &[], vec![reason.clone()], guesses),
+    };
+    progress::line(&format!("{} ({seed})", entry.news(guesses)), global.quiet);
 }

@@ -1,6 +1,7 @@
 //! The comparison in sentences.
 
-use sarl_eval::{Labels, metrics};
+use sarl_eval::audit::LEVEL;
+use sarl_eval::{Labels, intervals};
 
 use super::entry::Entry;
 use super::report::Report;
@@ -13,7 +14,7 @@ pub fn points(difference: f64) -> f64 {
 
 /// What to read out of it, what is guaranteed and what is not.
 pub fn sentences(report: &Report<'_>) -> Vec<String> {
-    let mut all = diverged(report);
+    let mut all = failed(report);
     match report.target() {
         Some(_) => all.extend(verdict(report)),
         None => all.push("There is no target to probe: the features themselves are kept, so only what leaks is compared.".to_owned()),
@@ -30,12 +31,13 @@ pub fn sentences(report: &Report<'_>) -> Vec<String> {
     all
 }
 
-fn diverged(report: &Report<'_>) -> Vec<String> {
-    let some = report.entries.iter().filter(|e| e.diverged > 0);
-    some.map(|e| {
-        format!("{}: {} of {} runs diverged and do not count.", e.title(), e.diverged, e.runs)
-    })
-    .collect()
+fn failed(report: &Report<'_>) -> Vec<String> {
+    let one = |e: &Entry| {
+        let reason = e.failures.first()?;
+        let (title, failed) = (e.title(), e.failures.len());
+        Some(format!("{title}: {failed} of {} runs failed and do not count ({reason}).", e.runs))
+    };
+    report.entries.iter().filter_map(one).collect()
 }
 
 /// Who is ahead of whom where no more leaks.
@@ -95,7 +97,7 @@ fn alone(rival: &Entry, report: &Report<'_>) -> String {
 fn noise(report: &Report<'_>, rivals: &[&Entry]) -> Option<String> {
     let Labels::Classes { codes, .. } = &report.attributes.all.first()?.test else { return None };
     let told = report.entries.iter().filter_map(Entry::target).fold(0.0, f64::max);
-    let [low, high] = metrics::wilson(told, codes.len());
+    let [low, high] = intervals::share(told, codes.len(), LEVEL);
     let good_to = (high - low) / 2.0;
     let differences = rivals.iter().filter_map(|e| Some(e.ours_at_no_more(&report.entries)?.1));
     let beyond = differences.filter(|d| d.abs() > good_to).count();

@@ -122,7 +122,7 @@ fn best(
 }
 
 fn failed(reason: &str) -> Error {
-    Error::Probe { probe: "trees", reason: reason.to_owned() }
+    Error::Probe { probe: "trees".to_owned(), reason: reason.to_owned() }
 }
 
 fn booster(shape: Shape, sample: &Sample, kind: Kind, plan: &Plan) -> GradientBooster {

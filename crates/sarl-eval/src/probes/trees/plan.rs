@@ -8,7 +8,7 @@ const ROW: usize = 4;
 /// because the bins have their cost too.
 const ROWS: usize = 1000;
 /// Rows up to which each fifth is held out in turn; beyond, a tenth is held out once.
-const SMALL: usize = 10_000;
+pub(super) const SMALL: usize = 10_000;
 /// Columns of all boosters together up to which a second shape is tried.
 const NARROW: usize = 4;
 /// Depth of the second shape, and the bins of all columns together.

@@ -20,20 +20,20 @@ fn classes_of(x: &Mat<f64>, count: usize, class: impl Fn(&[f64]) -> u32) -> Labe
 
 fn told(train: &Mat<f64>, labels: &Labels, test: &Mat<f64>, seed: u64) -> Prediction {
     let (train, test) = (train.as_ref(), test.as_ref());
-    Trees.predict(&Task { train, labels, test, seed, stop: &|| false }).unwrap()
+    Trees.predict(&Task { train, labels, test, spreads: &[], seed, stop: &|| false }).unwrap()
 }
 
 fn scores(train: &Mat<f64>, labels: &Labels, test: &Mat<f64>, seed: u64) -> Mat<f64> {
     match told(train, labels, test, seed) {
-        Prediction::Scores(scores) => scores,
-        Prediction::Numbers(_) => panic!("a class has scores"),
+        Prediction::Shares(scores) => scores,
+        _ => panic!("a class has scores"),
     }
 }
 
 fn values(train: &Mat<f64>, labels: &Labels, test: &Mat<f64>) -> Vec<f64> {
     match told(train, labels, test, 1) {
         Prediction::Numbers(values) => values,
-        Prediction::Scores(_) => panic!("a number has no scores"),
+        _ => panic!("a number has no scores"),
     }
 }
 
@@ -214,7 +214,7 @@ fn what_does_not_fit_is_an_error() {
     let ask = |labels: &Labels, test: &Mat<f64>| {
         let (train, test) = (train.as_ref(), test.as_ref());
         Trees
-            .predict(&Task { train, labels, test, seed: 1, stop: &|| false })
+            .predict(&Task { train, labels, test, spreads: &[], seed: 1, stop: &|| false })
             .unwrap_err()
             .to_string()
     };
@@ -235,7 +235,9 @@ fn it_ends_when_asked() {
             let asks = AtomicUsize::new(0);
             let stop = || asks.fetch_add(1, Ordering::Relaxed) >= asked;
             let (train, test) = (train.as_ref(), test.as_ref());
-            let found = Trees.predict(&Task { train, labels: &labels, test, seed: 1, stop: &stop });
+            let labels = &labels;
+            let found =
+                Trees.predict(&Task { train, labels, test, spreads: &[], seed: 1, stop: &stop });
             assert!(
                 matches!(found, Err(Error::Interrupted)),
                 "{count} classes, asked {asked} times"

@@ -1,21 +1,25 @@
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
-use sarl_eval::{Asked, Baseline, Score, Told};
+use sarl_eval::audit::Evidence;
+use sarl_eval::{Advantage, Baseline, Score, Told};
 use sarl_rivals::SSGD;
 
 use super::*;
 
 fn finding(attribute: &str, scores: [f64; 2]) -> Finding {
-    let trial = |(probe, accuracy)| Trial {
-        probe,
+    let trial = |(probe, accuracy): (&str, f64)| Trial {
+        probe: probe.to_owned(),
         score: Score::Class { accuracy, accuracy_sd: 0.0, balanced_accuracy: 0.5, auc: None },
         ci: [0.0, 1.0],
+        advantage: 2.0 * accuracy - 1.0,
+        evidence: vec![Evidence::Balanced(vec![(accuracy, 10), (accuracy, 10)])],
         runs: 1,
         seconds: 0.0,
         told: Told::Classes(Vec::new()),
     };
     let probes: Vec<Trial> = ["linear", "trees"].into_iter().zip(scores).map(trial).collect();
     Finding {
+        advantage: Advantage::worst(&probes).unwrap(),
         attribute: attribute.to_owned(),
         baseline: Baseline::Class { classes: 2, majority: 0.6, guess: 0.5, chance: 0.5 },
         best: probes[0].clone(),
@@ -29,21 +33,18 @@ fn scored(target: [f64; 2], hidden: [f64; 2]) -> Scored {
 }
 
 fn guesses() -> Guesses {
-    let asked = |name: &str| {
-        let labels = Labels::Classes { codes: vec![0, 1], count: 2 };
-        Asked { name: name.into(), classes: Vec::new(), train: labels.clone(), test: labels }
-    };
-    let attributes = Attributes { all: vec![asked("income"), asked("sex")], targets: 1 };
-    Guesses::new(&scored([0.5; 2], [0.5; 2]).found, &attributes)
+    let labels = Labels::Classes { codes: vec![0, 1], count: 2 };
+    Guesses::new(&scored([0.5; 2], [0.5; 2]).found, 1, &[labels])
 }
 
-fn rival(runs: &[Scored], diverged: usize) -> Entry {
+fn rival(runs: &[Scored], failed: usize) -> Entry {
+    let diverged = vec!["it diverged".to_owned(); failed];
     Entry::new(Method::Rival(&SSGD), Setting::Weight(0.5), runs, diverged, &guesses())
 }
 
 fn ours(target: f64, hidden: f64) -> Entry {
     let runs = [scored([target; 2], [hidden; 2])];
-    Entry::new(Method::Linear, Setting::Leakage(0.0), &runs, 0, &guesses())
+    Entry::new(Method::Linear, Setting::Leakage(0.0), &runs, Vec::new(), &guesses())
 }
 
 /// The best by its mean, not the mean of the best: the luck of single runs does not add up.
@@ -51,18 +52,21 @@ fn ours(target: f64, hidden: f64) -> Entry {
 fn the_best_probe_is_that_of_all_runs() {
     let entry = rival(&[scored([0.9, 0.8], [0.7, 0.6]), scored([0.5, 0.8], [0.5, 0.7])], 1);
     let found = entry.found.as_ref().unwrap();
-    let target = found.target.unwrap();
-    assert_eq!((target.probe, target.mean, target.sd, target.runs), ("trees", 0.8, 0.0, 2));
+    let target = found.target.clone().unwrap();
+    assert_eq!(
+        (target.probe.as_str(), target.mean, target.sd, target.runs),
+        ("trees", 0.8, 0.0, 2)
+    );
     assert_eq!(found.worst.best.probe, "trees");
     assert!((found.worst.beyond - 0.05).abs() < 1e-12);
-    assert_eq!((entry.runs, entry.diverged), (3, 1));
+    assert_eq!((entry.runs, entry.failures.len()), (3, 1));
 }
 
 #[test]
 fn a_method_that_always_diverges_has_no_figures() {
     let entry = rival(&[], 3);
     assert!(entry.found.is_none() && entry.target().is_none());
-    assert_eq!((entry.runs, entry.diverged), (3, 3));
+    assert_eq!((entry.runs, entry.failures.len()), (3, 3));
     assert!(entry.ours_at_no_more(&[ours(0.9, 0.5)]).is_none());
 }
 
