@@ -24,6 +24,8 @@ pub struct Rows {
     pub z: Mat<f64>,
     pub targets: Vec<Labels>,
     pub sensitives: Vec<Labels>,
+    /// The names of targets and sensitives.
+    pub names: Vec<String>,
     pub weights: Option<Vec<f64>>,
     /// How many rows there were.
     pub of: u64,
@@ -50,7 +52,9 @@ impl Rows {
             blocks.recycle(block);
             pass.check(kept.seen)?;
         }
-        Ok(kept.rows(schema.width(), encoder.map_or(0, |(e, _)| e.dim())))
+        let labels = schema.targets().iter().chain(schema.sensitives());
+        let names = labels.map(|label| label.name.clone()).collect();
+        Ok(kept.rows(names, schema.width(), encoder.map_or(0, |(e, _)| e.dim())))
     }
 
     pub fn len(&self) -> usize {
@@ -66,6 +70,7 @@ impl Rows {
             z: pick(&self.z),
             targets: self.targets.iter().map(|l| l.select(which)).collect(),
             sensitives: self.sensitives.iter().map(|l| l.select(which)).collect(),
+            names: self.names.clone(),
             weights: self.weights.as_ref().map(|w| which.iter().map(|&i| w[i]).collect()),
             of: self.of,
         }
@@ -110,6 +115,7 @@ impl Rows {
         let labels = Labelled {
             targets: &self.targets,
             sensitives: &self.sensitives,
+            names: &self.names,
             weights: self.weights.as_deref(),
         };
         fit_folds(self.x.as_ref(), &labels, options, goal)
@@ -289,13 +295,13 @@ impl Kept {
         Ok(())
     }
 
-    fn rows(self, width: usize, dim: usize) -> Rows {
+    fn rows(self, names: Vec<String>, width: usize, dim: usize) -> Rows {
         let n = self.places.len();
         let mat =
             |values: &[f64], columns| MatRef::from_row_major_slice(values, n, columns).to_owned();
         let (x, z) = (mat(&self.x, width), mat(&self.z, dim));
         let Kept { places, targets, sensitives, weights, seen: of, .. } = self;
-        Rows { places, x, z, targets, sensitives, weights, of }
+        Rows { places, x, z, targets, sensitives, names, weights, of }
     }
 }
 

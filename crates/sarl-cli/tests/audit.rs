@@ -237,3 +237,38 @@ fn what_cannot_be_asked() {
     );
     all_fail(&folder, "audit_unreachable", 1, &["audit m.st test.csv --test train.csv"]);
 }
+
+/// A limit for each attribute speaks of them by name, also where the encoder is fitted anew.
+#[test]
+fn limits_of_attributes_are_those_of_the_new_fit() {
+    let folder = folder(LABELS);
+    let fit =
+        "fit train.csv -t shape -s colour,size --features x,y --max-leakage colour=0,size=0.1";
+    folder.sarl(&format!("{fit} -o m.st")).succeeded();
+    let found = audit(&folder, &format!("train.csv {QUICK}"));
+    assert_eq!(found["encoder"]["refitted"], true);
+    assert_eq!(found["sensitives"].as_array().unwrap().len(), 2);
+}
+
+/// A rare group that z tells apart is never called a guess, whatever plain accuracy says.
+#[test]
+fn a_rare_group_cannot_hide() {
+    let folder = Folder::new();
+    let mut text = String::from("x,y,shape,rare\n");
+    for i in 0..20_000_usize {
+        let noise = |k: usize| ((i * k + k * k) % 997) as f64 / 997.0 - 0.5;
+        let rare = i % 200 == 7;
+        let x = 0.45 * f64::from(u8::from(rare)) + noise(37);
+        writeln!(text, "{x},{},{},{}", noise(61), i % 2, ["no", "yes"][usize::from(rare)]).unwrap();
+    }
+    folder.write("rare.csv", text);
+    let line = "audit m.st rare.csv --probes linear,logistic,rbf --seeds 1 --no-control";
+    folder.sarl("fit rare.csv -t :features -s rare --lambda 0 --features x,y -o m.st").succeeded();
+    let found = folder.sarl(&format!("{line} --json")).succeeded().json();
+    let best = &found["sensitive"]["best"];
+    assert!(number(&best["accuracy"]) - number(&found["sensitive"]["majority"]) < 1e-3);
+    let advantage = &found["sensitive"]["advantage"];
+    assert!(number(&advantage["value"]) > 0.5 && number(&advantage["ci"][0]) > 0.2, "{advantage}");
+    let text = folder.sarl(line).succeeded().stdout;
+    assert!(!text.contains("may be chance") && !text.contains("no more"), "{text}");
+}

@@ -12,6 +12,8 @@ pub struct Labelled<'a> {
     pub targets: &'a [Labels],
     /// What is to be hidden.
     pub sensitives: &'a [Labels],
+    /// The names of targets and sensitives, by which goals speak of them; numbered where there are none.
+    pub names: &'a [String],
     /// The weight of each row, if they differ.
     pub weights: Option<&'a [f64]>,
 }
@@ -60,12 +62,13 @@ pub fn linear_moments(
 fn labelled<'a>(x: MatRef<'a, f64>, labels: &Labelled<'a>) -> (Layout, Block<'a, f64>) {
     let mut layout = Layout::dense(x.ncols());
     let mut block = Block::new(x);
+    let mut names = labels.names.iter();
     if labels.targets.is_empty() {
         layout = layout.keep_features();
     }
     for (role, labels) in [(Role::Target, labels.targets), (Role::Sensitive, labels.sensitives)] {
         for (i, label) in labels.iter().enumerate() {
-            let name = format!("{role:?}{i}");
+            let name = names.next().cloned().unwrap_or_else(|| format!("{role:?}{i}"));
             (layout, block) = match label {
                 Labels::Classes { codes, count } => {
                     (layout.class(&name, role, *count), block.class(codes))
@@ -86,7 +89,7 @@ fn labelled<'a>(x: MatRef<'a, f64>, labels: &Labelled<'a>) -> (Layout, Block<'a,
 /// An encoder of full utility for this attribute: least squares onto it.
 pub(crate) fn regression(x: MatRef<'_, f64>, labels: &Labels) -> sarl::Result<Model> {
     let labels = std::slice::from_ref(labels);
-    let labels = Labelled { targets: labels, sensitives: labels, weights: None };
+    let labels = Labelled { targets: labels, sensitives: labels, names: &[], weights: None };
     let options = MomentsOptions { folds: 1, ..Default::default() };
     let (map, layout, moments) = linear_moments(x, &labels, options)?;
     let reduced = Reduced::new(&moments.covariances()?, 0.0)?;

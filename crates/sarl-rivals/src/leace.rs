@@ -47,7 +47,8 @@ impl Rival for Leace {
     fn fit(&self, data: &Data<'_>, how: &Fitting<'_>) -> Result<Box<dyn Encode>> {
         check(self, data, how)?;
         let map = FeatureMap::linear(data.x.ncols());
-        let labels = Labelled { targets: &[], sensitives: data.sensitives, weights: None };
+        let labels =
+            Labelled { targets: &[], sensitives: data.sensitives, names: &[], weights: None };
         let (layout, moments) = moments(&map, data.x, &labels, MomentsOptions::default())?;
         if (how.stop)() {
             return Err(Error::Interrupted);

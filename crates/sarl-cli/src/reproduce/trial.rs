@@ -66,6 +66,7 @@ impl Split {
         Labelled {
             targets: std::slice::from_ref(&self.train.y),
             sensitives: std::slice::from_ref(&self.train.s),
+            names: &[],
             weights: None,
         }
     }

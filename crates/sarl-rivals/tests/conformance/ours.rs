@@ -62,7 +62,7 @@ impl Rival for Ours {
             }
         };
         let (targets, sensitives) = (data.targets, data.sensitives);
-        let labels = Labelled { targets, sensitives, weights: None };
+        let labels = Labelled { targets, sensitives, names: &[], weights: None };
         let (layout, moments) = moments(&map, data.x, &labels, MomentsOptions::default())?;
         let ridge = if self.kernel { best_ridge(&moments, None)?.ridge } else { 0.0 };
         let reduced = Reduced::new(&moments.covariances()?, ridge)?;

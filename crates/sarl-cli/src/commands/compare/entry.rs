@@ -1,7 +1,7 @@
 //! One encoder in the comparison, and what was found of it.
 
 use sarl_eval::audit::mean_and_spread;
-use sarl_eval::{Finding, Labels, Side, Trial, blind};
+use sarl_eval::{Finding, Side, Trial, blind};
 use sarl_rivals::Rival;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -134,42 +134,17 @@ pub struct Guesses {
     /// Of the first target, if there is one.
     pub target: Option<f64>,
     pub sensitives: Vec<(String, f64)>,
-    /// The variance of each sensitive attribute among the rows that encoders are fitted on.
-    variances: Vec<f64>,
     /// How many of the attributes are targets.
     targets: usize,
 }
 
 impl Guesses {
-    /// From what was found of the raw features and from the values that encoders are fitted on.
-    pub fn new(found: &[Finding], targets: usize, hidden_from: &[Labels]) -> Self {
+    /// From what was found of the raw features, targets first.
+    pub fn new(found: &[Finding], targets: usize) -> Self {
         let target = found[..targets].first().map(|f| blind(&f.baseline));
         let hidden = found[targets..].iter();
         let sensitives = hidden.map(|f| (f.attribute.clone(), blind(&f.baseline))).collect();
-        let variances = hidden_from.iter().map(variance).collect();
-        Guesses { target, sensitives, variances, targets }
-    }
-
-    /// The share of the variance of all that least squares explain, from that of each.
-    fn leakage(&self, leakages: &[f64]) -> f64 {
-        let explained: f64 = leakages.iter().zip(&self.variances).map(|(l, v)| l * v).sum();
-        explained / self.variances.iter().sum::<f64>()
-    }
-}
-
-/// The variance of a number, or that of all the columns of a one-hot class.
-fn variance(labels: &Labels) -> f64 {
-    let n = labels.rows() as f64;
-    match labels {
-        Labels::Classes { codes, count } => {
-            let mut rows = vec![0.0; *count];
-            codes.iter().for_each(|&code| rows[code as usize] += 1.0);
-            1.0 - rows.iter().map(|r| (r / n).powi(2)).sum::<f64>()
-        }
-        Labels::Numbers(values) => {
-            let mean = values.iter().sum::<f64>() / n;
-            values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / n
-        }
+        Guesses { target, sensitives, targets }
     }
 }
 
@@ -189,8 +164,8 @@ pub struct Found {
     /// The first target.
     pub target: Option<Best>,
     pub worst: Worst,
-    /// The share of the variance of the sensitive attributes that least squares explain among the
-    /// rows of the fit.
+    /// The largest share of the variance of a sensitive attribute that least squares explain among
+    /// the rows of the fit.
     pub leakage: f64,
     /// Seconds of a fit.
     pub seconds: f64,
@@ -226,7 +201,7 @@ impl Found {
             dim: first.dim,
             target: guesses.target.and_then(|_| of(0)),
             worst,
-            leakage: mean(&|s| guesses.leakage(&s.leakages)),
+            leakage: mean(&|s| s.leakages.iter().copied().fold(0.0, f64::max)),
             seconds: mean(&|s| s.seconds),
         })
     }

@@ -59,7 +59,7 @@ pub fn run(options: &Compare, global: &Global) -> Outcome {
     let (asked, seeds) = (attributes.asked(), options.probing.seeds(seed));
     let ring = parts.ring(&asked, Probing::both(&who))?;
     let raw = control(&ring, &seeds, global)?;
-    let guesses = Guesses::new(&raw.found, attributes.targets, &fitted.sensitives);
+    let guesses = Guesses::new(&raw.found, attributes.targets);
     let mut entry =
         Entry::new(Method::Raw, Setting::None, std::slice::from_ref(&raw), Vec::new(), &guesses);
     announce(&entry, &guesses, global);

@@ -33,8 +33,7 @@ fn scored(target: [f64; 2], hidden: [f64; 2]) -> Scored {
 }
 
 fn guesses() -> Guesses {
-    let labels = Labels::Classes { codes: vec![0, 1], count: 2 };
-    Guesses::new(&scored([0.5; 2], [0.5; 2]).found, 1, &[labels])
+    Guesses::new(&scored([0.5; 2], [0.5; 2]).found, 1)
 }
 
 fn rival(runs: &[Scored], failed: usize) -> Entry {
