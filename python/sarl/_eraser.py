@@ -119,9 +119,7 @@ class Eraser(OneToOneFeatureMixin, Fits):  # type: ignore[misc]
     def _target(self, y: Any) -> Any:
         return None
 
-    def _solve(
-        self, goal: Goal, moments: Moments, *, whole: bool = False
-    ) -> _files.Solved:
+    def _solve(self, goal: Goal, moments: Moments, *, whole: bool = False) -> _files.Solved:
         return super()._solve(goal, moments, whole=whole)
 
     def save(self, path: str | os.PathLike[str], *, whole: bool = False) -> None:
