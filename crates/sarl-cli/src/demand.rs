@@ -8,21 +8,23 @@ use crate::failure::{Exit, Failure, Outcome};
 const BLOCK: u64 = 8192;
 /// Blocks in memory at a time.
 const BLOCKS: u64 = 3;
-/// Square matrices of a fit without folds, and of each fold; measured.
-const SQUARES: u64 = 3;
-const SQUARES_PER_FOLD: u64 = 4;
+/// Square matrices of a fit without folds, and of each of several folds; measured.
+const SQUARES: u64 = 4;
+const SQUARES_PER_FOLD: u64 = 8;
 
 /// What the program takes whatever it does.
 const LEAST: u64 = 16 << 20;
 
-/// The bytes of a linear fit with so many columns of numbers: its squares, of the columns or,
-/// where there are more columns than rows, of the rows.
-pub fn bytes(rows: u64, columns: u64, folds: u32) -> u64 {
+/// The bytes of a linear fit with so many columns of numbers, of which some are dense and the
+/// others one-hot: its squares, of the columns or, where there are more columns than rows, of
+/// the rows.
+pub fn bytes(rows: u64, dense: u64, columns: u64, folds: u32) -> u64 {
     let doubles = |a: u64, b: u64| 8u64.saturating_mul(a).saturating_mul(b);
-    let squares = SQUARES + SQUARES_PER_FOLD * u64::from(folds);
+    let apart = if folds > 1 { u64::from(folds) } else { 0 };
+    let squares = SQUARES + SQUARES_PER_FOLD * apart;
     let side = columns.min(rows);
     let table = if columns > rows { doubles(rows, columns) } else { 0 };
-    let blocks = BLOCKS.saturating_mul(doubles(rows.min(BLOCK), columns));
+    let blocks = BLOCKS.saturating_mul(doubles(rows.min(BLOCK), dense));
     let square = doubles(side, side).saturating_mul(squares);
     square.saturating_add(blocks).saturating_add(table).saturating_add(LEAST)
 }
@@ -30,7 +32,7 @@ pub fn bytes(rows: u64, columns: u64, folds: u32) -> u64 {
 /// Refuses a fit that needs more memory than there is.
 pub fn check(schema: &Schema, folds: u32) -> Outcome {
     let columns = schema.width() as u64;
-    let needed = bytes(schema.rows(), columns, folds);
+    let needed = bytes(schema.rows(), schema.dense_width() as u64, columns, folds);
     let Some(there) = machine().filter(|there| needed > *there) else { return Ok(()) };
     let message = format!(
         "a fit of {columns} columns needs about {}, and there are {}",
@@ -88,7 +90,7 @@ mod tests {
     fn sizes() {
         assert_eq!(shown(1_500), "1.5 kB");
         assert_eq!(shown(24_000_000_000), "24 GB");
-        assert!(bytes(300, 5000, 5) < bytes(10_000, 5000, 5) / 10);
-        assert_eq!(bytes(u64::MAX, u64::MAX, 5), u64::MAX);
+        assert!(bytes(300, 5000, 5000, 5) < bytes(10_000, 5000, 5000, 5) / 10);
+        assert_eq!(bytes(u64::MAX, 1, u64::MAX, 5), u64::MAX);
     }
 }

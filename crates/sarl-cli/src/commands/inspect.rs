@@ -21,8 +21,10 @@ pub fn run(options: &Inspect, global: &Global) -> Outcome {
     let mut pass = Pass::new("reading the columns", total, global.quiet);
     let found = source.inspect(&request, &mut |p| pass.at(p.rows))?;
     drop(pass);
-    let features = width(&found, ColumnRole::Feature);
-    let memory = demand::bytes(found.rows, features, options.folds);
+    let used = |c: &&ColumnReport| c.role == ColumnRole::Feature;
+    let features: u64 = found.columns.iter().filter(used).map(|c| c.width as u64).sum();
+    let dense = found.columns.iter().filter(used).filter(|c| c.width == 1).count() as u64;
+    let memory = demand::bytes(found.rows, dense, features, options.folds);
     if global.json {
         let columns: Vec<_> = found.columns.iter().map(column_json).collect();
         return output::print_json(&json!({
@@ -34,11 +36,6 @@ pub fn run(options: &Inspect, global: &Global) -> Outcome {
         }));
     }
     output::print(&text(&found, features, memory))
-}
-
-/// The columns of numbers that all columns of a role become.
-fn width(found: &Inspection, role: ColumnRole) -> u64 {
-    found.columns.iter().filter(|c| c.role == role).map(|c| c.width as u64).sum()
 }
 
 fn column_json(column: &ColumnReport) -> serde_json::Value {
