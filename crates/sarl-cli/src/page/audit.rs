@@ -40,7 +40,7 @@ pub struct Audited<'a> {
 }
 
 /// Rows at most for an audit of many encoders.
-const ROWS: u32 = 20_000;
+const ROWS: u32 = 15_000;
 
 /// Fits the encoder anew on a part of the rows and asks probes about the rest, at several
 /// leakages and at the goal, if there is one.
