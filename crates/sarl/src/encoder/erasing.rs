@@ -24,6 +24,7 @@ use crate::moments::{Covariances, Label, LabelKind, Layout, Role};
 use crate::spectral::Losses;
 use crate::spectral::linalg::{cholesky, congruence, solve_lower, span};
 use crate::spectral::problem::correlations;
+use crate::spectral::reduced::weights_of;
 use crate::spectral::whiten::Whitening;
 use crate::{Error, Result, tolerance};
 
@@ -218,7 +219,7 @@ fn solve(c: &Covariances) -> Result<(Whitening, Mat<f64>, Erasure)> {
     let hidden = whitening.whiten(c.sensitive.cross.as_ref());
     let scaled = correlations(hidden.as_ref(), &c.sensitive.variance);
     let (q, rank) = span(scaled.as_ref(), tolerance::SPAN, false);
-    let found = settled(c, whitening.unwhiten(q.subcols(0, rank)))?;
+    let found = settled(c, weights_of(c, &whitening, q.subcols(0, rank)))?;
     let taken = found.transpose() * &c.features;
     Ok((whitening, hidden, Erasure { mean: c.mean.clone(), found, taken }))
 }

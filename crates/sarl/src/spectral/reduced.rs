@@ -76,17 +76,7 @@ impl Reduced {
         let (problem, q) = project(c, &whitening)?;
         let spare = if ridge == 0.0 { spare_directions(&problem) } else { 0 };
         let q = with_spare(q, spare);
-        let basis = whitening.unwhiten(q.as_ref());
-        let basis = match c.inputs {
-            // With fewer rows than features many weights encode the rows alike. Where sizes are far
-            // apart the least ones would be those of the largest features only.
-            InputCovariances::Features
-                if c.rows > c.features.nrows() as u64 || of_many_sizes(c.deviations()) =>
-            {
-                basis
-            }
-            _ => whitening.least(c.features.as_ref(), basis),
-        };
+        let basis = weights_of(c, &whitening, q.as_ref());
         let (problem, basis, ridged) = match ridge > 0.0 {
             true => {
                 let ridged = Ridged::new(c, &basis, &problem)?;
@@ -315,6 +305,26 @@ fn settled(c: &Covariances, mut basis: Mat<f64>, size: usize) -> Result<(Problem
     };
     let problem = Problem::new(half(&target, &c.target), half(&sensitive, &c.sensitive))?;
     Ok((problem, basis.subcols(0, kept).to_owned()))
+}
+
+/// Directions of the whitened space as weights of the features, the least of those that encode the
+/// rows alike.
+pub(crate) fn weights_of(
+    c: &Covariances,
+    whitening: &Whitening,
+    directions: MatRef<'_, f64>,
+) -> Mat<f64> {
+    let weights = whitening.unwhiten(directions);
+    match c.inputs {
+        // With fewer rows than features many weights do. Where sizes are far apart the least ones
+        // would be those of the largest features only.
+        InputCovariances::Features
+            if c.rows > c.features.nrows() as u64 || of_many_sizes(c.deviations()) =>
+        {
+            weights
+        }
+        _ => whitening.least(c.features.as_ref(), weights),
+    }
 }
 
 /// Standard deviations further apart than this lose digits in products over all features.
