@@ -219,7 +219,9 @@ class Encodes(ClassNamePrefixFeaturesOutMixin, Fits):  # type: ignore[misc]
         if isinstance(ridge, bool) or not isinstance(ridge, (int, float, np.number)):
             raise ValueError(f"ridge is {ridge!r}: expected a number, 'auto' or None")
         if not (np.isfinite(ridge) and ridge >= 0):
-            raise ValueError(f"ridge is {ridge!r}: expected a finite number, 0 or more, 'auto' or None")
+            raise ValueError(
+                f"ridge is {ridge!r}: expected a finite number, 0 or more, 'auto' or None"
+            )
         return float(ridge)
 
     def __sklearn_tags__(self) -> Tags:
