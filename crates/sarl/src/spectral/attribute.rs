@@ -53,9 +53,9 @@ impl Side {
         let mut variance = part.variance.clone();
         let mut at = 0;
         for (label, &scale) in part.labels.iter().zip(&scales) {
-            for j in at..at + label.width {
-                // Division by 1 changes nothing, not even the last bit.
-                variance[j] /= scale;
+            // Division by 1 changes nothing, not even the last bit.
+            for (j, variance) in variance.iter_mut().enumerate().skip(at).take(label.width) {
+                *variance /= scale;
                 cross.col_mut(j).iter_mut().for_each(|v| *v /= scale.sqrt());
             }
             at += label.width;
