@@ -381,7 +381,7 @@ def test_bad_use_of_a_fitted_one(rows):
         ),
         (
             lambda: audit(encoder, rows.X, rows.y, sensitive_features=rows.s, test_size=1.0),
-            "leaves one side empty",
+            "too few to be parted 3 ways",
         ),
         (lambda: audit(3, rows.X, sensitive_features=rows.s), "int has no method `transform`"),
     ]
