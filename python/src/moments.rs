@@ -279,7 +279,12 @@ impl Moments {
                 let covariances = moments.covariances()?;
                 let thin = !whole && ridge == 0.0 && cap.is_none();
                 let model = match thin && sarl::Erasing::suits(&layout, &goal) {
-                    true => Solved::Erasing(sarl::Erasing::new(&map, &layout, &covariances, goal)?),
+                    true => Solved::Erasing(Box::new(sarl::Erasing::new(
+                        &map,
+                        &layout,
+                        &covariances,
+                        goal,
+                    )?)),
                     false => {
                         let reduced = sarl::Reduced::new(&covariances, ridge)?;
                         let model = sarl::Model::new(&map, &layout, &reduced, cap, goal)?;

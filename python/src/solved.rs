@@ -11,7 +11,7 @@ use crate::failure::wrong;
 #[derive(Clone)]
 pub enum Solved {
     Whole(Box<Model>),
-    Erasing(Erasing),
+    Erasing(Box<Erasing>),
 }
 
 impl Solved {
@@ -149,7 +149,7 @@ impl Solved {
     /// Reads either kind of file.
     pub fn from_bytes(bytes: &[u8]) -> sarl::Result<Self> {
         match Erasing::is_file(bytes) {
-            true => Ok(Solved::Erasing(Erasing::from_bytes(bytes)?)),
+            true => Ok(Solved::Erasing(Box::new(Erasing::from_bytes(bytes)?))),
             false => Ok(Solved::Whole(Box::new(Model::from_bytes(bytes)?))),
         }
     }

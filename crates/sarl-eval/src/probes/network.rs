@@ -69,7 +69,7 @@ impl Probe for Network {
         true
     }
 
-    /// The large one takes most of the time of an audit, and has never been the worst case.
+    /// The large one takes most of the time of an audit, and is hardly ever the worst case.
     fn runs(&self, _rows: usize, seeds: usize) -> usize {
         if self.hidden.len() > 1 { seeds.min(1) } else { seeds }
     }

@@ -73,6 +73,7 @@ fn told(z: [&Mat<f64>; 2], samples: [&Sample; 2]) -> [f64; 2] {
         seeds: &[0],
         threads: 2,
         stop: &|| false,
+        own: None,
         progress: &|_, _| (),
     };
     let found = audit(&views, &attributes, &options).unwrap();
