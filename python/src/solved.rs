@@ -135,7 +135,7 @@ impl Solved {
                 model.extra = extra;
                 Solved::Whole(model)
             }
-            Solved::Erasing(erasing) => Solved::Erasing(erasing.with_extra(extra)),
+            Solved::Erasing(erasing) => Solved::Erasing(Box::new(erasing.with_extra(extra))),
         }
     }
 

@@ -1,5 +1,5 @@
 //! A limit for each attribute, from the command line to the model file and back.
-#![allow(clippy::unwrap_used, clippy::print_stderr, reason = "these are tests")]
+#![allow(clippy::panic, clippy::unwrap_used, clippy::print_stderr, reason = "these are tests")]
 
 mod common;
 

@@ -23,7 +23,7 @@ const FEW: usize = 512;
 /// More features than this are never added up.
 const MANY: usize = 4096;
 
-/// Rows of a linear problem; see the [module](self).
+/// Rows of a linear problem, solved in the span of the rows.
 #[derive(Clone, Debug)]
 pub struct Wide {
     pub(super) layout: Layout,
