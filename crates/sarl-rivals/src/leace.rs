@@ -143,6 +143,7 @@ mod tests {
                 seeds: &[0],
                 threads: 1,
                 stop: &|| false,
+                own: None,
                 progress: &|_, _| (),
             };
             audit(&views, &attributes, &options).unwrap()[0][0].best.score.value()
