@@ -75,8 +75,9 @@ fn gap_words(gap: f64) -> String {
 
 /// A share as a percentage.
 pub fn percent(share: f64) -> String {
-    // No "-0.00 %" for a share of -1e-17.
-    format!("{:.2} %", 100.0 * share.max(0.0))
+    // No "-0.00 %" for a share of -1e-17; a loss above the variance is a negative share.
+    let shown = if share.abs() < 5e-5 { 0.0 } else { share };
+    format!("{:.2} %", 100.0 * shown)
 }
 
 fn counts(reduced: &Reduced) -> Value {

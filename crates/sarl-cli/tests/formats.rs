@@ -85,7 +85,7 @@ fn by_hand(m: &Matrix) -> Value {
         json!({
             "lambda": p.lambda, "dim": p.dim, "jy": p.losses.jy, "js": p.losses.js,
             "utility": p.utility, "leakage": p.leakage,
-            "heldout": { "jy": h.jy, "js": h.js, "jy_sd": h.jy_sd, "js_sd": h.js_sd, "kept_sd": h.kept_sd, "leaked_sd": h.leaked_sd },
+            "heldout": { "jy": h.jy, "js": h.js, "jy_sd": h.jy_sd, "js_sd": h.js_sd, "kept_sd": h.kept_sd, "leaked_sd": h.leaked_sd, "utility": h.utility, "leakage": h.leakage },
         })
     });
     let b = front.bounds();
@@ -95,6 +95,16 @@ fn by_hand(m: &Matrix) -> Value {
             "gamma_min": b.gamma_min, "gamma_max": b.gamma_max, "alpha_min": b.alpha_min,
             "alpha_max": b.alpha_max, "alpha_bar_min": b.alpha_bar_min,
             "alpha_star_min": b.alpha_star_min, "target_variance": b.target_variance,
+            "attainable": b.attainable, "attributes": {
+                "target": { "y": {
+                    "variance": b.target_variance, "gamma_min": b.gamma_min,
+                    "gamma_max": b.gamma_max,
+                } },
+                "sensitive": { "s": {
+                    "alpha_max": b.alpha_max, "alpha_min": b.alpha_min,
+                    "alpha_star_min": b.alpha_star_min,
+                } },
+            },
         },
         "breakpoints": front.breakpoints().unwrap(),
         "points": points.collect::<Vec<_>>(),
@@ -176,7 +186,7 @@ fn every_output_holds_the_same_z() {
 #[test]
 fn z_is_white_on_the_training_rows() {
     let folder = Folder::new();
-    for kernel in ["", "--kernel rbf --landmarks 40"] {
+    for kernel in ["", "--kernel rbf --landmarks 40 --ridge 0"] {
         let z = model(&folder, kernel);
         let (n, dim) = (z.len() as f64, z[0].len());
         for a in 0..dim {
@@ -219,7 +229,7 @@ fn the_model_describes_itself_to_any_reader() {
     let header: Value = serde_json::from_slice(&bytes[8..8 + length]).unwrap();
     let described = header["__metadata__"]["sarl"].as_str().unwrap();
     let described: Value = serde_json::from_str(described).unwrap();
-    assert_eq!((&described["kind"], &described["version"]), (&json!("model"), &json!(1)));
+    assert_eq!((&described["kind"], &described["version"]), (&json!("model"), &json!(2)));
     let shape = &header["encoder.weights"]["shape"];
     assert_eq!(shape[1], described["point"]["dim"]);
     let schema: Value =
