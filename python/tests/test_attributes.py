@@ -12,7 +12,8 @@ from sarl import SARL, Eraser, KernelSARL
 
 def r2(z, label) -> float:
     """The share of a label's variance that least squares on z explains."""
-    label = pd.get_dummies(label).to_numpy(float) if label.dtype == object else np.asarray(label)
+    number = pd.api.types.is_numeric_dtype(label)
+    label = np.asarray(label) if number else pd.get_dummies(label).to_numpy(float)
     label = label.reshape(len(label), -1) - label.reshape(len(label), -1).mean(axis=0)
     z = np.asarray(z) - np.asarray(z).mean(axis=0)
     found = z @ np.linalg.lstsq(z, label, rcond=None)[0]

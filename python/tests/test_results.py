@@ -71,7 +71,7 @@ def test_reconstruction(rows):
     back = encoder.inverse_transform(z)
     a = np.column_stack([np.ones(len(z)), z])
     np.testing.assert_allclose(back, a @ np.linalg.lstsq(a, rows.X, rcond=None)[0], atol=1e-9)
-    kernel = KernelSARL(min_utility=1.0, landmarks=30).fit(
+    kernel = KernelSARL(min_utility=1.0, landmarks=30, ridge=0.0).fit(
         rows.X, rows.y, sensitive_features=rows.s
     )
     z = kernel.transform(rows.X)
@@ -97,7 +97,9 @@ def test_nothing_left(rows):
 
 def test_few_rows_are_told(rows):
     few = slice(0, 25)
+    chosen = SARL().fit(rows.X[few], rows.y[few], sensitive_features=rows.s[few])
+    assert chosen.ridge_ > 0
     with pytest.warns(UserWarning, match="25 rows for 6 directions: .* try ridge='auto'"):
-        SARL().fit(rows.X[few], rows.y[few], sensitive_features=rows.s[few])
+        SARL(ridge=0.0).fit(rows.X[few], rows.y[few], sensitive_features=rows.s[few])
     with pytest.warns(UserWarning, match="look at heldout_$"):
         Eraser().fit(rows.X[few], sensitive_features=rows.s[few])

@@ -24,7 +24,11 @@ CHECKED = [
     KernelSARL(sensitive=0, ridge=0.0),
     Eraser(sensitive=0),
 ]
-ALL = [SARL(max_leakage=0.02), KernelSARL(max_leakage=0.02, landmarks=40), Eraser(leakage=0.02)]
+ALL = [
+    SARL(max_leakage=0.02),
+    KernelSARL(max_leakage=0.02, landmarks=40, ridge=0.0),
+    Eraser(leakage=0.02),
+]
 
 
 @parametrize_with_checks(CHECKED)

@@ -19,14 +19,10 @@ pub fn about_fit(fitted: &Fitted, front: &Front<'_>, global: &Global) -> Vec<Str
     warnings.extend(fitted.shared.iter().map(|name| shared(name)));
     let (rows, basis) = (fitted.reduced.rows(), fitted.reduced.basis() as u64);
     let few = rows < 5 * basis;
-    if few {
-        let advice = match fitted.reduced.ridge() > 0.0 {
-            true => "",
-            false => ", and try --ridge auto",
-        };
+    if few && fitted.reduced.ridge() == 0.0 {
         warnings.push(format!(
             "{rows} rows for {basis} directions: training losses flatter; look at the held-out \
-             ones{advice}"
+             ones, and try --ridge auto"
         ));
     }
     let bounds = front.bounds();
