@@ -142,6 +142,8 @@ def test_bounds_stand_in_the_table_of_losses(shelf: Shelf, read: Read) -> None:
 def test_front_chart_has_every_level(shelf: Shelf, read: Read) -> None:
     report: Report = shelf.report("front")
     _, *rows = read(report).table("front-0")
-    places = {(row[1][1], row[2][1]) for row in rows}
+    places = [(row[1][1], row[2][1]) for row in rows]
     for level in report.json["levels"]:
-        assert (level["leakage"], level["utility"]) in places
+        # The chart has the share from the loss, the level the share itself: the last bits differ.
+        there = pytest.approx((level["leakage"], level["utility"]), abs=1e-12)
+        assert any(place == there for place in places)
