@@ -10,6 +10,7 @@ use crate::features::{Columns, FeatureMap};
 use crate::front::{Attributes, Certificate, Front, Goal, HeldOut, Method, Point, Solution};
 use crate::moments::{Label, Layout, Role};
 use crate::spectral::Reduced;
+use crate::spectral::reduced::possible;
 use crate::{Error, Result};
 
 /// Everything that a model file holds: the map, the labels, the reduced problem and a solution.
@@ -57,6 +58,10 @@ impl Model {
             if layout.width(role) != found {
                 return Err(Error::shape(what, layout.width(role), found));
             }
+        }
+        let sides = [&reduced.problem, reduced.exact()].map(|p| [&p.target, &p.sensitive]);
+        if !sides.into_iter().flatten().all(possible) {
+            return Err(Error::Unstable);
         }
         let solution = Front::new(&reduced, cap)?.solve(goal)?;
         let labels = layout.labels().to_vec();

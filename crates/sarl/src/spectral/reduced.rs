@@ -337,6 +337,13 @@ pub(crate) fn of_many_sizes(deviations: impl Iterator<Item = f64> + Clone) -> bo
     varying.fold(f64::INFINITY, f64::min) * APART < largest
 }
 
+/// Whether no label column is explained by more than its variance, beyond rounding: a file that
+/// says otherwise is not read.
+pub(crate) fn possible(half: &Half) -> bool {
+    let slack = 5e-8 * half.total();
+    half.variance.iter().enumerate().all(|(j, v)| half.cross.col(j).squared_norm_l2() <= v + slack)
+}
+
 /// How far `Cov(u)` may be from the identity.
 const UNIT: f64 = 1e-12;
 
@@ -390,7 +397,9 @@ fn spare_direction(q: MatRef<'_, f64>) -> Option<Mat<f64>> {
 
 impl Ridged {
     fn new(c: &Covariances, basis: &Mat<f64>, problem: &Problem) -> Result<Self> {
-        let (exact, _) = project(c, &Whitening::new(c, 0.0)?)?;
+        let whitening = Whitening::new(c, 0.0)?;
+        let (exact, q) = project(c, &whitening)?;
+        let (exact, _) = settled(c, whitening.unwhiten(q.as_ref()), exact.size())?;
         let h = congruence(basis.as_ref(), c.features.as_ref());
         let factor = cholesky(h.as_ref()).map_err(|_| Error::Unstable)?;
         Ok(Self::from_parts(exact, factor, problem))
