@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
-from sarl import Eraser
 from sklearn.linear_model import RidgeCV
+
+from sarl import Eraser
 
 
 def drawn(seed, rows, width=80):
