@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import warnings
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -195,13 +196,9 @@ class Base(Fitted, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def _new_moments(self) -> Moments:
         return Moments(**self._options())
 
-    def _standardises(self) -> bool:
-        """Whether the moments are to be standardised when the problem is solved."""
-        return check_choice("scale", self.scale, ("standard", "none")) == "standard"
-
-    def _ridge(self) -> float | None:
-        """The ridge; none for the best one."""
-        return 0.0
+    def _ridge(self) -> str | dict[str, float]:
+        """The ridge, as the fit wants it."""
+        raise NotImplementedError
 
     def _cap(self) -> int | None:
         return None
@@ -210,13 +207,20 @@ class Base(Fitted, TransformerMixin, BaseEstimator):  # type: ignore[misc]
         given = [(name, getattr(self, name)) for name in GOALS if getattr(self, name) is not None]
         return one_goal(given, default=("max_leakage", 0.0))
 
+    def _params(self, moments: Moments) -> str:
+        """The parameters of the fit."""
+        linear = {"scale": check_choice("scale", self.scale, ("standard", "none"))}
+        return json.dumps(
+            moments._params()
+            | (linear if moments._kernel is None else {})
+            | {"ridge": self._ridge(), "dimensions": self._cap()}
+        )
+
     def _solve(self, goal: Goal, moments: Moments, *, whole: bool = True) -> _files.Solved:
         assert moments._core is not None and moments._columns is not None
+        params = self._params(moments)
         solved = moments._core.solve(
-            standardise=self._standardises(),
-            ridge=self._ridge(),
-            ridge_asked=getattr(self, "ridge", None) is not None,
-            cap=self._cap(),
+            params,
             goal_name=goal[0],
             value=goal[1],
             whole=whole,
@@ -224,7 +228,9 @@ class Base(Fitted, TransformerMixin, BaseEstimator):  # type: ignore[misc]
         )
         model, spreads, labels = solved
         self._warn(model)
-        return _files.Solved(model, moments._columns, list(moments._labels), spreads, labels)
+        return _files.Solved(
+            model, moments._columns, list(moments._labels), spreads, labels, params=params
+        )
 
     def _warn(self, model: _core.Model) -> None:
         """With few rows the figures on them say little about others."""
@@ -280,9 +286,13 @@ class Base(Fitted, TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _save(self, path: str | os.PathLike[str], solved: _files.Solved) -> None:
         held = self.heldout_
+        model = solved.model
+        if held is not None and self._moments is not None and self._moments._core is not None:
+            params = self._held_out_params(solved, points=0)
+            model = self._moments._core.with_folds(params, model, threads=threads(self.n_jobs))
         about = {"class": type(self).__name__, "params": self._plain_params()}
         losses = None if held is None else list(held)
-        solved.model.save(os.fspath(path), solved.extra(losses, self._heldout_labels(), about))
+        model.save(os.fspath(path), solved.extra(losses, self._heldout_labels(), about))
 
     def _heldout_labels(self) -> dict[str, list[dict[str, Any]]] | None:
         """The held-out figures of each label, as the command line writes them."""

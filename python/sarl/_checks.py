@@ -61,20 +61,20 @@ def threads(n_jobs: Any) -> int | None:
     return int(n_jobs)
 
 
-def check_ridge(ridge: Any, folds: int) -> float | None:
-    """A ridge; None where it is to be chosen."""
+def check_ridge(ridge: Any, folds: int) -> str | dict[str, float]:
+    """A ridge, as the fit wants it."""
     if ridge is None:
-        return None
+        return "default"
     if isinstance(ridge, str):
         check_choice("ridge", ridge, ("auto",))
         if folds < 2:
             raise ValueError("ridge='auto' is chosen by held-out losses: folds must be 2 or more")
-        return None
+        return "auto"
     if isinstance(ridge, bool) or not isinstance(ridge, (int, float, np.number)):
         raise ValueError(f"ridge is {ridge!r}: expected a number, 'auto' or None")
     if not (np.isfinite(ridge) and ridge >= 0):
         raise ValueError(f"ridge is {ridge!r}: expected a finite number, 0 or more, 'auto' or None")
-    return float(ridge)
+    return {"fixed": float(ridge)}
 
 
 #: The goals, of which one may be given.

@@ -8,12 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 __all__ = [
-    "FeatureMap",
+    "Fit",
     "Model",
-    "Moments",
     "NotFinite",
-    "Sample",
-    "Spreads",
     "__version__",
     "audit",
     "integer_codes",
@@ -46,65 +43,33 @@ def audit(
 ) -> list[str]: ...
 
 @final
-class Spreads:
-    def __new__(cls) -> Spreads: ...
-    def push(self, x: _Matrix, weights: NDArray[np.float64] | None = None) -> None: ...
-    def finish(self) -> list[tuple[float, float]]: ...
-
-@final
-class Sample:
-    def __new__(
-        cls, capacity: int, width: int, seed: int, shift: Sequence[float], factor: Sequence[float]
-    ) -> Sample: ...
-    def push(self, x: _Matrix) -> None: ...
-    def rows(self) -> NDArray[np.float64]: ...
-
-@final
-class FeatureMap:
-    @staticmethod
-    def fit(
-        sample: _Matrix,
-        weights: NDArray[np.float64] | None,
-        *,
-        kernel: str,
-        gamma: float | None,
-        degree: int,
-        coef0: float,
-        approx: str,
-        sampling: str,
-        landmarks: int,
-        tolerance: float,
-        seed: int,
-        threads: int | None = None,
-    ) -> FeatureMap: ...
-    @property
-    def gamma(self) -> float: ...
-    @property
-    def residual(self) -> float: ...
-    @staticmethod
-    def _from_bytes(bytes: bytes, gamma: float) -> FeatureMap: ...
-    def __reduce__(self) -> Any: ...
-
-@final
-class Moments:
+class Fit:
     def __new__(
         cls,
+        params: str,
         dense: int,
         categories: Sequence[int],
         labels: Sequence[tuple[str, bool, int]],
         *,
         features_are_target: bool,
-        folds: int,
-        seed: int,
-        precision: str,
-        map: FeatureMap | None = None,
-    ) -> Moments: ...
+        keep_inputs: bool,
+    ) -> Fit: ...
     @property
     def rows(self) -> int: ...
     @property
-    def extra(self) -> dict[str, str]: ...
-    @extra.setter
-    def extra(self, value: dict[str, str]) -> None: ...
+    def needs_sample(self) -> bool: ...
+    @property
+    def kernel(self) -> tuple[float | None, float] | None: ...
+    def sample(
+        self,
+        x: _Matrix,
+        codes: Sequence[_Codes],
+        weights: NDArray[np.float64] | None = None,
+        *,
+        landmarks: bool = False,
+        threads: int | None = None,
+    ) -> None: ...
+    def choose(self, threads: int | None = None) -> None: ...
     def push(
         self,
         x: _Matrix,
@@ -112,20 +77,16 @@ class Moments:
         labels: Sequence[_Values],
         weights: NDArray[np.float64] | None,
         *,
-        shift: Sequence[float],
-        factor: Sequence[float],
         threads: int | None = None,
         progress: Callable[[int], Any] | None = None,
     ) -> None: ...
-    def merge(self, other: Moments) -> None: ...
+    def merge(self, other: Fit) -> None: ...
     def reclass(self, label: int, to: Sequence[int], classes: int) -> None: ...
-    def copy(self) -> Moments: ...
+    def copy(self) -> Fit: ...
     def held_out(
         self,
+        params: str,
         *,
-        standardise: bool,
-        ridge: float,
-        cap: int | None,
         points: int | None = None,
         goal_name: str | None = None,
         value: _Limit | None = None,
@@ -133,26 +94,39 @@ class Moments:
     ) -> dict[str, Any]: ...
     def solve(
         self,
+        params: str,
         *,
-        standardise: bool,
-        ridge: float | None,
-        ridge_asked: bool,
-        cap: int | None,
         goal_name: str,
         value: _Limit,
         whole: bool = True,
         threads: int | None = None,
     ) -> tuple[Model, list[tuple[float, float]], list[_Stats]]: ...
-    def to_bytes(self) -> bytes: ...
+    def with_folds(self, params: str, model: Model, *, threads: int | None = None) -> Model: ...
+    def to_bytes(self, extra: dict[str, str]) -> bytes: ...
+    def chosen(self) -> tuple[bytes, list[tuple[float, float]]] | None: ...
     @staticmethod
-    def from_bytes(bytes: bytes, map: FeatureMap | None = None, width: int = 0) -> Moments: ...
+    def from_bytes(params: str, bytes: bytes) -> tuple[Fit, dict[str, str]]: ...
+    @staticmethod
+    def from_chosen(
+        params: str,
+        bytes: bytes,
+        chosen: tuple[bytes, Sequence[tuple[float, float]]],
+        layout: tuple[int, Sequence[int], Sequence[tuple[str, bool, int]]],
+    ) -> Fit: ...
 
 @final
 class Model:
     @staticmethod
-    def from_bytes(bytes: bytes, shift: Sequence[float], factor: Sequence[float]) -> Model: ...
+    def from_bytes(bytes: bytes) -> Model: ...
     def retune(self, goal_name: str, value: _Limit) -> Model: ...
-    def scaled(self, shift: Sequence[float], factor: Sequence[float]) -> Model: ...
+    def held_out(
+        self,
+        *,
+        points: int | None = None,
+        goal_name: str | None = None,
+        value: _Limit | None = None,
+        threads: int | None = None,
+    ) -> dict[str, Any] | None: ...
     def encode(
         self, x: _Matrix, codes: Sequence[_Codes], threads: int | None = None
     ) -> NDArray[Any]: ...

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import json
 import os
 from typing import Any
 
@@ -18,6 +19,8 @@ from ._fits import Fits
 from ._moments import Moments
 from ._rows import first_category, is_table
 from ._words import documented
+
+NO_RIDGE = {"fixed": 0.0}
 
 
 @documented
@@ -129,11 +132,17 @@ class Eraser(OneToOneFeatureMixin, Fits):  # type: ignore[misc]
     def _target(self, y: Any) -> Any:
         return None
 
-    def _ridge(self) -> float | None:
-        return 0.0 if self.ridge is None else check_ridge(self.ridge, self.folds)
+    def _ridge(self) -> str | dict[str, float]:
+        return NO_RIDGE if self.ridge is None else check_ridge(self.ridge, self.folds)
+
+    def _held_out_params(self, solved: _files.Solved, **asked: Any) -> str:
+        # The ridge of a full erasure is none of the other trade-offs'.
+        if "points" not in asked:
+            return solved.params
+        return json.dumps(json.loads(solved.params) | {"ridge": NO_RIDGE})
 
     def _solve(self, goal: Goal, moments: Moments, *, whole: bool = False) -> _files.Solved:
-        if self._ridge() != 0.0 and (whole or goal not in (("max_leakage", 0.0), ("lambda_", 1.0))):
+        if self._ridge() != NO_RIDGE and (whole or goal not in (("max_leakage", 0.0), ("lambda_", 1.0))):
             raise ValueError(
                 f"ridge={self.ridge!r} is for a full erasure: other trade-offs of an eraser have none"
             )

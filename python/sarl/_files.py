@@ -14,7 +14,7 @@ from ._labels import Label
 from ._rows import Categories, Columns
 
 #: The version of the schema in the file.
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 Stats = tuple[list[float], list[float]]
 
@@ -38,6 +38,8 @@ class Solved:
     heldout: list[float] | None = None
     #: The same of each label: name, loss and share, of the targets and of what is hidden.
     heldout_labels: list[list[tuple[str, float, float]]] | None = None
+    #: The parameters of the fit.
+    params: str = ""
 
     def retuned(self, goal: str, value: Any) -> Solved:
         """For another goal."""
@@ -87,7 +89,6 @@ class Solved:
             "target_is_features": not targets,
             "sensitives": self._label_schema(hidden, self.stats[1]),
             "weight": None,
-            "scale": "standard" if self.model.scaling[0] else "none",
             "missing": "error" if columns.fills is None else "mean",
         }
 
@@ -140,7 +141,7 @@ def load(path: str | os.PathLike[str], cls: type[E] | None = None) -> E:
     except IsADirectoryError:
         raise ValueError(f"{os.fspath(path)} is a folder, not a model file") from None
     try:
-        model = _core.Model.from_bytes(data, [], [])
+        model = _core.Model.from_bytes(data)
     except ValueError as problem:
         raise ValueError(f"{os.fspath(path)}: {problem}") from None
     extra = model.extra
@@ -212,11 +213,6 @@ def _solved(model: _core.Model, extra: dict[str, str], about: dict[str, Any]) ->
             means += mean
             variances += variance
         stats.append((means, variances))
-    if schema["scale"] == "standard":
-        rest = 0 if model.is_linear else columns.width - len(spreads)
-        shift = [mean for mean, _ in spreads] + [0.0] * rest
-        factor = [1 / sd if sd > 0 else 1.0 for _, sd in spreads] + [1.0] * rest
-        model = model.scaled(shift, factor)
     return Solved(model, columns, labels, spreads, stats, heldout, heldout_labels)
 
 

@@ -12,7 +12,6 @@ from sklearn.utils import Tags, check_array
 from . import _files
 from ._base import Base
 from ._checks import check_ridge
-from ._kernel_moments import KernelMoments
 from ._moments import Moments
 from ._rows import from_tensor, is_table, is_tensor, native
 from ._shape import follow, table_like
@@ -110,7 +109,7 @@ class Fits(Base):
         estimator
             Itself.
         """
-        if not isinstance(moments, Moments) or isinstance(moments, KernelMoments):
+        if not isinstance(moments, Moments) or moments._kernel is not None:
             raise ValueError(f"expected Moments, found {type(moments).__name__}")
         if not len(moments):
             raise ValueError("the moments have no rows")
@@ -205,7 +204,7 @@ class Encodes(ClassNamePrefixFeaturesOutMixin, Fits):  # type: ignore[misc]
             raise ValueError(f"n_components is {r!r}: expected None, or a whole number above 0")
         return None if r is None else int(r)
 
-    def _ridge(self) -> float | None:
+    def _ridge(self) -> str | dict[str, float]:
         return check_ridge(self.ridge, self.folds)
 
     def __sklearn_tags__(self) -> Tags:

@@ -43,9 +43,6 @@ class Fitted:
             return solved
         return self._solve(solved.model.goal, self._moments, whole=True)
 
-    def _standardises(self) -> bool:
-        raise NotImplementedError
-
     def __sklearn_is_fitted__(self) -> bool:
         moments = getattr(self, "_moments", None)
         return getattr(self, "_solved", None) is not None or (
@@ -187,19 +184,20 @@ class Fitted:
     def _held_out(self, **asked: Any) -> dict[str, Any] | None:
         solved = self._fitted()
         moments = self._moments
-        if moments is None or moments._core is None or moments.folds < 2:
+        if moments is None or moments._core is None:
+            return solved.model.held_out(threads=threads(self.n_jobs), **asked)
+        if moments.folds < 2:
             return None
         try:
-            return moments._core.held_out(
-                standardise=self._standardises(),
-                ridge=solved.model.ridge,
-                cap=solved.model.cap,
-                threads=threads(self.n_jobs),
-                **asked,
-            )
+            params = self._held_out_params(solved, **asked)
+            return moments._core.held_out(params, threads=threads(self.n_jobs), **asked)
         except ValueError as problem:
             warnings.warn(f"no held-out losses: {problem}", UserWarning, stacklevel=3)
             return None
+
+    def _held_out_params(self, solved: _files.Solved, **asked: Any) -> str:
+        """Those of the solution."""
+        return solved.params
 
     def retune(
         self,

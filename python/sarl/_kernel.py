@@ -8,11 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _files
-from ._checks import Goal, Limit, check_choice, threads
+from ._checks import Limit, check_choice
 from ._fits import Encodes
-from ._kernel_moments import KernelMoments
 from ._moments import Moments
-from ._rows import one_hot
 from ._words import documented
 
 if TYPE_CHECKING:
@@ -174,42 +172,27 @@ class KernelSARL(Encodes):
                 raise ValueError(f"{name} is {value!r}: expected a whole number, 1 to {most}")
         if not _is_number(self.tolerance) or not 0 <= self.tolerance < 1:
             raise ValueError(f"tolerance is {self.tolerance!r}: expected 0 or more, below 1")
+        sampling = check_choice("sampling", self.sampling, ("adaptive", "uniform"))
+        if approx == "landmarks" and sampling == "uniform":
+            approx = "uniform_landmarks"
         return {
-            "kernel": kernel,
+            "family": kernel,
             "gamma": None if isinstance(gamma, str) else float(gamma),
             "degree": int(self.degree),
             "coef0": float(self.coef0),
-            "approx": approx,
-            "sampling": check_choice("sampling", self.sampling, ("adaptive", "uniform")),
+            "approximation": approx.replace("-", "_"),
             "landmarks": int(count),
             "tolerance": float(self.tolerance),
         }
 
     def _new_moments(self) -> Moments:
-        return KernelMoments(
-            scale=self.scale,
-            kernel=self._how(),
-            public=_rows_of(self.landmarks),
-            **self._options(),
+        return Moments._behind(
+            self._how(), self.scale, _rows_of(self.landmarks), **self._options()
         )
-
-    def _standardises(self) -> bool:
-        # The rows are scaled before the kernel, not its features after.
-        check_choice("scale", self.scale, ("standard", "none"))
-        return False
-
-    def _solve(self, goal: Goal, moments: Moments, *, whole: bool = True) -> _files.Solved:
-        solved = super()._solve(goal, moments, whole=whole)
-        assert isinstance(moments, KernelMoments)
-        model = solved.model.scaled(*moments.scaling)
-        return _files.Solved(model, solved.columns, solved.labels, moments.spreads, solved.stats)
 
     def fit_moments(self, moments: Moments) -> Self:
         """Not for kernels, whose rows must be mapped first; use :meth:`partial_fit`."""
         raise ValueError("moments know nothing of a kernel: use SARL, or partial_fit of KernelSARL")
-
-    def _apply(self, solved: _files.Solved, dense: Any, codes: list[Any]) -> NDArray[Any]:
-        return solved.model.encode(one_hot(dense, codes, solved.columns), [], threads(self.n_jobs))
 
     @classmethod
     def _params_of(cls, solved: _files.Solved) -> dict[str, Any]:
@@ -228,10 +211,7 @@ class KernelSARL(Encodes):
     @property
     def gamma_(self) -> float:
         """The width of the kernel."""
-        solved = self._fitted()
-        if isinstance(self._moments, KernelMoments) and self._moments.map is not None:
-            return self._moments.map.gamma
-        gamma = (solved.model.kernel or ("", None, None, None))[1]
+        gamma = self._learnt()[0] or (self._fitted().model.kernel or ("", None))[1]
         if gamma is None:
             raise AttributeError(
                 "random features that were read from a file do not tell their gamma"
@@ -241,10 +221,16 @@ class KernelSARL(Encodes):
     @property
     def residual_(self) -> float:
         """The share of the kernel's trace that landmarks leave unexplained."""
-        self._fitted()
-        if not isinstance(self._moments, KernelMoments) or self._moments.map is None:
+        residual = self._learnt()[1]
+        if residual is None:
             raise AttributeError("an encoder that was read from a file does not tell its residual")
-        return self._moments.map.residual
+        return residual
+
+    def _learnt(self) -> tuple[float | None, float | None]:
+        """The width and the residual, as the rows have them."""
+        self._fitted()
+        known = None if self._moments is None else self._moments._core
+        return (None, None) if known is None or known.kernel is None else known.kernel
 
 
 def _rows_of(landmarks: Any) -> Any:

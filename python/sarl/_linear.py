@@ -103,11 +103,7 @@ class SARL(Encodes):
     @property
     def components_(self) -> NDArray[np.float64]:
         """The weights of each dimension, in the units of X."""
-        model = self._fitted().model
-        weights = model.weights()
-        factor = np.ones(len(weights))
-        factor[: len(model.scaling[1])] = model.scaling[1]
-        return np.ascontiguousarray((weights * factor[:, None]).T)
+        return np.ascontiguousarray(self._fitted().model.weights().T)
 
     @property
     def mean_(self) -> NDArray[np.float64]:

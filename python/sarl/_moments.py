@@ -15,7 +15,7 @@ from . import _core, _labels
 from ._checks import check_choice, check_folds, named_columns, threads
 from ._labels import Label, Treats, Values
 from ._progress import Progress
-from ._rows import Columns, Floats, is_table, native, parts
+from ._rows import Columns, is_table, native, parts
 
 
 class Moments:
@@ -75,13 +75,38 @@ class Moments:
         self.n_jobs = n_jobs
         self._columns: Columns | None = None
         self._labels: list[Label] = []
-        self._core: _core.Moments | None = None
+        self._core: _core.Fit | None = None
+        #: A kernel and the scale of its inputs; none for the features themselves.
+        self._kernel: dict[str, Any] | None = None
+        self._scale = "none"
+        #: Rows that landmarks are chosen from, instead of those that are pushed.
+        self._public: Any = None
+
+    @classmethod
+    def _behind(cls, kernel: dict[str, Any], scale: str, public: Any, **options: Any) -> Moments:
+        """Moments of the features of a kernel, whose landmarks the first rows decide."""
+        new = cls(**options)
+        new._kernel, new._public = kernel, public
+        new._scale = check_choice("scale", scale, ("standard", "none"))
+        return new
+
+    def _params(self) -> dict[str, Any]:
+        """The parameters of the fit that concern the rows."""
+        return {
+            "features": "linear" if self._kernel is None else {"kernel": self._kernel},
+            "scale": self._scale,
+            "ridge": "default",
+            "dimensions": None,
+            "folds": check_folds(self.folds),
+            "seed": self.random_state,
+            "precision": check_choice("precision", self.precision, ("double", "single")),
+        }
 
     def update(
         self,
         X: Any,
         y: Any = None,
-        s: Any = None,
+        sensitive_features: Any = None,
         sample_weight: ArrayLike | None = None,
     ) -> Moments:
         """Add rows: all of them, or none if any is refused.
@@ -92,7 +117,7 @@ class Moments:
             The features.
         y : array or table of n_rows, optional
             The target; without it the features themselves are what is to be kept.
-        s : array or table of n_rows
+        sensitive_features : array or table of n_rows
             What is to be hidden.
         sample_weight : array of n_rows, optional
             A weight for each row.
@@ -111,7 +136,7 @@ class Moments:
                 ensure_all_finite=False,
                 ensure_min_samples=0,
             )
-        self._update(X, y, s, sample_weight)
+        self._update(X, y, sensitive_features, sample_weight)
         return self
 
     def _update(
@@ -185,29 +210,49 @@ class Moments:
         dense: Any,
         codes: list[NDArray[np.uint32]],
         weights: NDArray[np.float64] | None,
-    ) -> _core.Moments:
-        return self._empty(
-            len(columns.numbers), [len(c.values) for c in columns.categories], labels, None
-        )
-
-    def _empty(
-        self, dense: int, categories: list[int], labels: list[Label], map_: _core.FeatureMap | None
-    ) -> _core.Moments:
-        check_folds(self.folds)
-        return _core.Moments(
-            dense,
-            categories,
-            [(label.name, label.target, label.size) for label in labels],
+    ) -> _core.Fit:
+        core = _core.Fit(
+            json.dumps(self._params()),
+            *self._layout(columns, labels),
             features_are_target=not any(label.target for label in labels),
-            folds=self.folds,
-            seed=self.random_state,
-            precision=check_choice("precision", self.precision, ("double", "single")),
-            map=map_,
+            keep_inputs=self._kernel is not None,
+        )
+        if core.needs_sample:
+            with named_columns(columns):
+                for rows, part in parts(dense):
+                    of = None if weights is None else weights[rows]
+                    core.sample(part, [c[rows] for c in codes], of)
+                if self._public is not None:
+                    given, of_given = self._public_rows(columns)
+                    for rows, part in parts(given):
+                        core.sample(part, [c[rows] for c in of_given], landmarks=True)
+            core.choose(threads(self.n_jobs))
+            self._public = None
+        return core
+
+    def _public_rows(self, columns: Columns) -> tuple[Any, list[NDArray[np.uint32]]]:
+        rows = native(self._public)
+        if not is_table(rows):
+            rows = check_array(rows, dtype=[np.float64, np.float32], input_name="landmarks")
+        if rows.shape[1] != len(columns.names):
+            raise ValueError(
+                f"landmarks has {rows.shape[1]} columns, but X has {len(columns.names)} features"
+            )
+        return columns.read(rows, "error")
+
+    @staticmethod
+    def _layout(
+        columns: Columns, labels: list[Label]
+    ) -> tuple[int, list[int], list[tuple[str, bool, int]]]:
+        return (
+            len(columns.numbers),
+            [len(c.values) for c in columns.categories],
+            [(label.name, label.target, label.size) for label in labels],
         )
 
     def _push(
         self,
-        core: _core.Moments,
+        core: _core.Fit,
         columns: Columns,
         dense: Any,
         codes: list[NDArray[np.uint32]],
@@ -215,30 +260,16 @@ class Moments:
         weights: NDArray[np.float64] | None,
         progress: Progress | None,
     ) -> None:
-        shift, factor = self._scaling()
         for rows, part in parts(dense):
-            x, of = self._features(columns, part, [c[rows] for c in codes])
             with named_columns(columns):
                 core.push(
-                    x,
-                    of,
+                    part,
+                    [c[rows] for c in codes],
                     [v[rows] for v in values],
                     None if weights is None else weights[rows],
-                    shift=shift,
-                    factor=factor,
                     threads=threads(self.n_jobs),
                     progress=progress,
                 )
-
-    def _scaling(self) -> tuple[list[float], list[float]]:
-        """What is taken off each column before it is pushed, and what it is multiplied by."""
-        return [], []
-
-    def _features(
-        self, columns: Columns, dense: Floats, codes: list[NDArray[np.uint32]]
-    ) -> tuple[Floats, list[NDArray[np.uint32]]]:
-        """Rows as they are pushed."""
-        return dense, codes
 
     def merge(self, other: Moments) -> Moments:
         """Add the rows of other moments, exactly. They may have met other classes.
@@ -250,6 +281,8 @@ class Moments:
         """
         if not isinstance(other, Moments):
             raise TypeError(f"moments can be merged with moments, not with {type(other).__name__}")
+        if self._kernel is not None or other._kernel is not None:
+            raise ValueError("moments behind a kernel cannot be merged: each has a map of its own")
         if other._core is None:
             return self
         if self._core is None:
@@ -311,9 +344,7 @@ class Moments:
         """All sums in the safetensors format, with the names of columns and classes beside them."""
         if self._core is None or self._columns is None:
             return b""
-        core = self._core.copy()
-        core.extra = {"python": json.dumps(self._described())}
-        return core.to_bytes()
+        return self._core.to_bytes({"python": json.dumps(self._described())})
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Moments:
@@ -324,9 +355,10 @@ class Moments:
         """
         if not data:
             return cls()
-        core = _core.Moments.from_bytes(bytes(data))
+        new = cls()
+        core, extra = _core.Fit.from_bytes(json.dumps(new._params()), bytes(data))
         try:
-            described = json.loads(core.extra["python"])
+            described = json.loads(extra["python"])
         except (KeyError, ValueError):
             raise ValueError("these are not the bytes of moments made in Python") from None
         new = cls(**described["options"])
@@ -345,9 +377,23 @@ class Moments:
         return {"options": self._options(), "columns": self._columns.plain(), "labels": labels}
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self._options(), "bytes": self.to_bytes()}
+        if self._kernel is None:
+            return {**self._options(), "bytes": self.to_bytes()}
+        state = dict(self.__dict__)
+        if self._core is not None:
+            state["_core"] = (self._core.to_bytes({}), self._core.chosen())
+        return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
+        if "_kernel" in state:
+            self.__dict__.update(state)
+            if self._core is not None:
+                assert self._columns is not None
+                data, chosen = state["_core"]
+                layout = self._layout(self._columns, self._labels)
+                params = json.dumps(self._params())
+                self._core = _core.Fit.from_chosen(params, data, chosen, layout)
+            return
         data = state.pop("bytes")
         self.__init__(**state)  # type: ignore[misc]
         if data:

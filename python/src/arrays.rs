@@ -6,7 +6,6 @@ use numpy::{
     PyReadonlyArray2, PyUntypedArrayMethods,
 };
 use pyo3::prelude::*;
-use rayon::prelude::*;
 use sarl::{Block, Element, LabelBlock};
 
 use crate::failure::wrong;
@@ -98,75 +97,6 @@ impl<'a> Beside<'a> {
                 None => None,
             },
         })
-    }
-}
-
-/// What is taken off each dense column and what it is multiplied by; nothing, if both are empty.
-#[derive(Clone, Debug, Default)]
-pub struct Scaling {
-    pub shift: Vec<f64>,
-    pub factor: Vec<f64>,
-}
-
-impl Scaling {
-    pub fn new(shift: Vec<f64>, factor: Vec<f64>) -> PyResult<Self> {
-        if shift.len() != factor.len() {
-            return Err(wrong("as many shifts as factors are needed"));
-        }
-        Ok(Scaling { shift, factor })
-    }
-
-    /// From means and standard deviations; a constant is only shifted.
-    pub fn standard(spreads: &[(f64, f64)]) -> Self {
-        let factor = |&(_, deviation): &(f64, f64)| match deviation > 0.0 {
-            true => 1.0 / deviation,
-            false => 1.0,
-        };
-        Scaling {
-            shift: spreads.iter().map(|s| s.0).collect(),
-            factor: spreads.iter().map(factor).collect(),
-        }
-    }
-
-    pub fn is_none(&self) -> bool {
-        self.shift.is_empty()
-    }
-
-    /// Rows of as many columns as this has, or as any.
-    pub fn check(&self, columns: usize) -> PyResult<()> {
-        match self.is_none() || self.shift.len() == columns {
-            true => Ok(()),
-            false => Err(wrong(format!(
-                "X has {columns} features, but {} are expected",
-                self.shift.len()
-            ))),
-        }
-    }
-
-    /// Scaled doubles, row by row.
-    pub fn apply<T: Element>(&self, x: MatRef<'_, T>) -> Vec<f64> {
-        /// Rows that one worker reads, column by column where they lie so.
-        const ROWS: usize = 256;
-        let columns = x.ncols();
-        let mut out = vec![0.0; x.nrows() * columns];
-        if columns == 0 {
-            return out;
-        }
-        let place = |j: usize| match self.is_none() {
-            true => (0.0, 1.0),
-            false => (self.shift[j], self.factor[j]),
-        };
-        out.par_chunks_mut(ROWS * columns).enumerate().for_each(|(chunk, to)| {
-            let rows = x.subrows(chunk * ROWS, to.len() / columns);
-            for j in 0..columns {
-                let (shift, factor) = place(j);
-                for (i, &value) in rows.col(j).iter().enumerate() {
-                    let value: f64 = value.into();
-                    to[i * columns + j] = (value - shift) * factor;
-                }
-            }
-        });
-        out
     }
 }
 

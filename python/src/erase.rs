@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use rayon::prelude::*;
 use sarl::{Element, Place};
 
-use crate::arrays::{Returned, Scaling};
+use crate::arrays::Returned;
 use crate::failure::{refused, wrong};
 use crate::model::{CHUNK, moved};
 use crate::solved::Solved;
@@ -33,17 +33,12 @@ struct Buffers {
 }
 
 impl Erased {
-    pub fn new(solved: &Solved, scaling: &Scaling) -> PyResult<Self> {
+    pub fn new(solved: &Solved) -> PyResult<Self> {
         let erasure = solved.erasure().map_err(refused)?;
-        let of = |values: &[f64], j: usize, none: f64| values.get(j).copied().unwrap_or(none);
-        let shift = |j: usize| of(&scaling.shift, j, 0.0);
-        let factor = |j: usize| of(&scaling.factor, j, 1.0);
-        let (found, taken) = (erasure.found(), erasure.taken());
-        let mean = erasure.mean().iter().enumerate().map(|(j, m)| m / factor(j) + shift(j));
         Ok(Erased {
-            mean: mean.collect(),
-            found: Mat::from_fn(found.nrows(), found.ncols(), |i, j| found[(i, j)] * factor(i)),
-            taken: Mat::from_fn(taken.nrows(), taken.ncols(), |i, j| taken[(i, j)] / factor(j)),
+            mean: erasure.mean().to_vec(),
+            found: erasure.found().to_owned(),
+            taken: erasure.taken().to_owned(),
         })
     }
 

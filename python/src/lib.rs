@@ -1,7 +1,7 @@
 //! The Rust half of the Python package `sarl`: arrays in, arrays out.
 //!
 //! What a person sees (estimators, tables, labels by name) is written in Python, in `../sarl`.
-//! Here are the moments, the feature maps, the models and the audit over plain arrays, with the
+//! Here are the fit, the models and the audit over plain arrays, with the
 //! interpreter released while they work.
 
 mod arrays;
@@ -10,13 +10,11 @@ mod codes;
 mod erase;
 mod failure;
 mod files;
+mod fit;
 mod foreign;
 mod goal;
-mod map;
 mod model;
-mod moments;
 mod onnx;
-mod sample;
 mod solved;
 mod work;
 
@@ -31,13 +29,9 @@ mod _core {
     #[pymodule_export]
     use super::failure::NotFinite;
     #[pymodule_export]
-    use super::map::FeatureMap;
+    use super::fit::Fit;
     #[pymodule_export]
     use super::model::Model;
-    #[pymodule_export]
-    use super::moments::Moments;
-    #[pymodule_export]
-    use super::sample::{Sample, Spreads};
 
     use super::*;
 

@@ -10,9 +10,10 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use sarl::{Element, Encoder, LabelKind, Map, Role};
 
-use crate::arrays::{Beside, Matrix, Returned, Scaling, owned, put, returned, slice, view};
+use crate::arrays::{Beside, Matrix, Returned, owned, put, returned, slice, view};
 use crate::erase::Erased;
 use crate::failure::{refused, wrong};
+use crate::fit::held_out_columns;
 use crate::goal::{Limit, goal, parameter};
 use crate::solved::Solved;
 use crate::work::released;
@@ -35,14 +36,13 @@ type ErasureParts<'py> =
 /// A model, with the scaling of the rows that it encodes.
 #[pyclass(module = "sarl._core", frozen)]
 pub struct Model {
-    solved: Solved,
-    scaling: Scaling,
+    pub solved: Solved,
     encoder: OnceLock<Encoder>,
     erasure: OnceLock<Erased>,
 }
 
-pub fn model_of(solved: Solved, scaling: Scaling) -> Model {
-    Model { solved, scaling, encoder: OnceLock::new(), erasure: OnceLock::new() }
+pub fn model_of(solved: Solved) -> Model {
+    Model { solved, encoder: OnceLock::new(), erasure: OnceLock::new() }
 }
 
 #[pymethods]
@@ -50,7 +50,7 @@ impl Model {
     /// Another goal from the same fit.
     fn retune(&self, goal_name: &str, value: Limit) -> PyResult<Self> {
         let model = self.solved.whole()?.retune(goal(goal_name, value)?).map_err(refused)?;
-        Ok(model_of(Solved::Whole(Box::new(model)), self.scaling.clone()))
+        Ok(model_of(Solved::Whole(Box::new(model))))
     }
 
     /// z of each row, of the precision of x.
@@ -137,7 +137,7 @@ impl Model {
     fn kernel(&self) -> Option<KernelParts> {
         let Solved::Whole(model) = &self.solved else { return None };
         match model.encoder().map() {
-            Map::Linear { .. } => None,
+            Map::Linear => None,
             Map::Fourier { .. } => Some(("random-features", None, None, None)),
             Map::Kernel { kernel, .. } => Some(match kernel {
                 sarl::Kernel::Rbf { gamma } => ("rbf", Some(gamma), None, None),
@@ -227,18 +227,14 @@ impl Model {
 
     /// Columns × dim: z = weightsᵀ columns − offset.
     fn weights<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        returned(py, self.solved.whole()?.encoder().weights())
+        returned(py, self.encoder()?.weights())
     }
 
     /// The shift and the factor of each dense column; empty, if they come as they are.
     #[getter]
     fn scaling(&self) -> (Vec<f64>, Vec<f64>) {
-        (self.scaling.shift.clone(), self.scaling.factor.clone())
-    }
-
-    /// The same model for rows of another scaling.
-    fn scaled(&self, shift: Vec<f64>, factor: Vec<f64>) -> PyResult<Self> {
-        Ok(model_of(self.solved.clone(), Scaling::new(shift, factor)?))
+        let scaling = self.solved.scaling();
+        scaling.map(|s| (s.shift().to_vec(), s.factor().to_vec())).unwrap_or_default()
     }
 
     /// The number of inputs, one-hot columns included.
@@ -266,6 +262,34 @@ impl Model {
         Ok((mean, returned(py, found.transpose())?, returned(py, taken.as_ref())?))
     }
 
+    /// Held-out losses at evenly spaced λ, or at a goal, from the folds that the file had; none
+    /// without them.
+    #[pyo3(signature = (*, points=None, goal_name=None, value=None, threads=None))]
+    fn held_out<'py>(
+        &self,
+        py: Python<'py>,
+        points: Option<usize>,
+        goal_name: Option<&str>,
+        value: Option<Limit>,
+        threads: Option<usize>,
+    ) -> PyResult<Option<Bound<'py, PyDict>>> {
+        let Solved::Whole(model) = &self.solved else { return Ok(None) };
+        let Some(folds) = model.heldout() else { return Ok(None) };
+        let asked = match (goal_name, value) {
+            (Some(name), Some(value)) => Some(goal(name, value)?),
+            _ => None,
+        };
+        let found = released(py, threads, || match asked {
+            Some(goal) => {
+                let (losses, labels) = folds.solve_each(goal, &model.front()?)?;
+                Ok((vec![losses], Some(labels)))
+            }
+            None => Ok((folds.points(points.unwrap_or(101))?, None)),
+        })?;
+        let (losses, labels) = found.map_err(refused)?;
+        held_out_columns(py, &losses, labels).map(Some)
+    }
+
     /// Texts that travel along.
     #[getter]
     fn extra(&self) -> BTreeMap<String, String> {
@@ -280,16 +304,14 @@ impl Model {
 
     /// Reads a model file's bytes and checks all of it.
     #[staticmethod]
-    fn from_bytes(bytes: Cow<'_, [u8]>, shift: Vec<f64>, factor: Vec<f64>) -> PyResult<Self> {
-        let solved = Solved::from_bytes(&bytes).map_err(refused)?;
-        Ok(model_of(solved, Scaling::new(shift, factor)?))
+    fn from_bytes(bytes: Cow<'_, [u8]>) -> PyResult<Self> {
+        Ok(model_of(Solved::from_bytes(&bytes).map_err(refused)?))
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let from = py.get_type::<Model>().getattr("from_bytes")?;
         let bytes = PyBytes::new(py, &self.solved.to_bytes().map_err(refused)?);
-        let (shift, factor) = self.scaling();
-        Ok((from, (bytes, shift, factor)).into_pyobject(py)?.into_any())
+        Ok((from, (bytes,)).into_pyobject(py)?.into_any())
     }
 
     /// Writes the encoder as an ONNX model. `columns` are the columns of a table, a name with its
@@ -302,18 +324,10 @@ impl Model {
         erase: bool,
         double: bool,
     ) -> PyResult<()> {
-        let scaling = &self.scaling;
         let bytes = match erase {
-            true => sarl_onnx::eraser(
-                &self.solved.erasure().map_err(refused)?,
-                &scaling.shift,
-                &scaling.factor,
-                double,
-            )
-            .map_err(|e| wrong(e.to_string()))?,
-            false => {
-                onnx::encoder(&self.solved.whole()?.encoder(), scaling, columns.as_ref(), double)?
-            }
+            true => sarl_onnx::eraser(&self.solved.erasure().map_err(refused)?, double)
+                .map_err(|e| wrong(e.to_string()))?,
+            false => onnx::encoder(self.encoder()?, columns.as_ref(), double)?,
         };
         files::write(&path, &bytes)
     }
@@ -326,12 +340,6 @@ impl Model {
             return Ok(encoder);
         }
         let encoder = self.solved.whole()?.encoder();
-        let encoder = match self.scaling.is_none() {
-            true => encoder,
-            false => {
-                encoder.unscaled(&self.scaling.shift, &self.scaling.factor).map_err(refused)?
-            }
-        };
         Ok(self.encoder.get_or_init(|| encoder))
     }
 
@@ -340,7 +348,7 @@ impl Model {
         if let Some(erasure) = self.erasure.get() {
             return Ok(erasure);
         }
-        let erased = Erased::new(&self.solved, &self.scaling)?;
+        let erased = Erased::new(&self.solved)?;
         Ok(self.erasure.get_or_init(|| erased))
     }
 
@@ -351,7 +359,6 @@ impl Model {
         codes: &[&[u32]],
         threads: Option<usize>,
     ) -> PyResult<Bound<'py, PyArray2<T>>> {
-        self.scaling.check(x.ncols())?;
         let encoder = self.encoder()?;
         let (n, dim) = (x.nrows(), encoder.dim());
         let beside = Beside { codes: codes.to_vec(), labels: Vec::new(), weights: None };

@@ -69,7 +69,15 @@ impl Solved {
     pub fn inputs(&self) -> usize {
         match self {
             Solved::Whole(model) => model.inputs(),
-            Solved::Erasing(erasing) => erasing.erasure().mean().len(),
+            Solved::Erasing(erasing) => erasing.inputs(),
+        }
+    }
+
+    /// How dense inputs are scaled.
+    pub fn scaling(&self) -> Option<&sarl::Scaling> {
+        match self {
+            Solved::Whole(model) => model.scaling(),
+            Solved::Erasing(erasing) => erasing.scaling(),
         }
     }
 
@@ -118,7 +126,7 @@ impl Solved {
     pub fn erasure(&self) -> sarl::Result<Erasure> {
         match self {
             Solved::Whole(model) => model.erasure(),
-            Solved::Erasing(erasing) => Ok(erasing.erasure().clone()),
+            Solved::Erasing(erasing) => Ok(erasing.erasure()),
         }
     }
 

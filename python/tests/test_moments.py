@@ -107,7 +107,7 @@ def test_what_cannot_be_merged(rows):
         (Moments(folds=3).update(rows.X, rows.y, rows.s), "folds, seeds or precisions differ"),
         (Moments().update(rows.X[:, 1:], rows.y, rows.s), "their columns differ"),
         (Moments().update(rows.X, rows.number, rows.s), "their labels differ"),
-        (Moments().update(rows.X, s=rows.s), "their labels differ|zip"),
+        (Moments().update(rows.X, sensitive_features=rows.s), "their labels differ|zip"),
     ]
     for other, sentence in cases:
         with pytest.raises(ValueError, match=sentence):
@@ -132,7 +132,7 @@ def test_tables_with_text_in_a_stream(rows):
 
 
 def test_erasure_from_moments(rows):
-    moments = Moments().update(rows.X, s=rows.s)
+    moments = Moments().update(rows.X, sensitive_features=rows.s)
     erased = Eraser().fit(rows.X, sensitive_features=rows.s).transform(rows.X)
     close(Eraser().fit_moments(moments).transform(rows.X), erased)
 

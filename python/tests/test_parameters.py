@@ -367,7 +367,7 @@ def test_bad_use_of_a_fitted_one(rows):
         (lambda: KernelSARL().fit_moments(Moments()), "know nothing of a kernel"),
         (lambda: SARL().fit_moments(Moments()), "the moments have no rows"),
         (
-            lambda: SARL().fit_moments(Moments().update(rows.X, s=rows.s)),
+            lambda: SARL().fit_moments(Moments().update(rows.X, sensitive_features=rows.s)),
             "the moments have no target",
         ),
         (

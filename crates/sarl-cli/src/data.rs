@@ -3,44 +3,30 @@
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use faer::{Mat, MatRef};
-use sarl::{
-    Block, Family, FeatureMap, Layout, Moments, MomentsOptions, Reduced, Reservoir, Role, Spanned,
-    Wide,
-};
+use faer::MatRef;
+use sarl::{Block, Features, Fit, FitParams, Fitted, Layout, Role};
 use sarl_data::{
     BlockOptions, DataBlock, FeatureValues, LabelColumn, LabelValues, Labels, Missing, Request,
-    Scale, Schema, Source, Targets,
+    Schema, Source, Targets,
 };
 
-use crate::args::{Approximation, DataOptions, EncoderOptions, Global};
+use crate::args::{DataOptions, EncoderOptions, Global};
 use crate::demand;
-use crate::encoding::{EXACT_ROWS, check_exact, check_options, family, map_of_sample, ridge};
+use crate::encoding::{params, remarks};
 use crate::failure::{Exit, Failure, Outcome};
 use crate::progress::{self, Pass, Spinner};
 use crate::request::{index_warning, notes, request};
 
-/// Everything that a fit knows.
-pub struct Fitted {
+/// A fit of files.
+pub struct FittedTable {
     /// The files that were read.
     pub files: Vec<PathBuf>,
     pub schema: Schema,
-    pub layout: Layout,
-    pub map: FeatureMap,
-    pub moments: Moments,
-    pub reduced: Reduced,
-    pub cap: Option<usize>,
+    pub fit: Fitted,
     /// Labels that are features too.
     pub shared: Vec<String>,
     /// What else the user should know.
     pub remarks: Vec<Remark>,
-}
-
-impl Fitted {
-    /// The standard deviation of each feature of the map.
-    pub fn spreads(&self) -> Outcome<Vec<f64>> {
-        Ok(self.map.spreads(&self.moments)?)
-    }
 }
 
 /// Something that the user should know.
@@ -51,37 +37,63 @@ pub enum Remark {
     Warning(String),
 }
 
-/// Rows kept for choosing landmarks, at least and for each landmark.
-const CANDIDATES: usize = 4000;
-const CANDIDATES_PER_LANDMARK: usize = 10;
-/// Reads the data and reduces the problem, for a command that will write `outputs`.
+/// Reads the data and fits, for a command that will write `outputs`.
 pub fn fit(
     data: &DataOptions,
     encoder: &EncoderOptions,
     outputs: &[&Path],
     global: &Global,
-) -> Outcome<Fitted> {
-    check_options(encoder)?;
+) -> Outcome<FittedTable> {
+    let params = params(encoder, data.scale)?;
     let source = Source::open(&data.data)?;
     for output in outputs {
         check_output(output, source.paths())?;
     }
     let source = source.with_threads(rayon::current_num_threads());
     let request = request(data, &source)?;
-    let mut remarks = Vec::new();
-    let (schema, layout, map, moments) = match family(encoder.kernel) {
-        None => linear(&source, &request, encoder, global)?,
-        Some(family) => kernel(&source, &request, family, encoder, global, &mut remarks)?,
+    let mut schema = learn(&source, &request, global, Schema::learn_deferred)?;
+    if params.features == Features::Linear {
+        demand::check(&schema, encoder.folds)?;
+    }
+    params.check_rows(schema.rows())?;
+    let public = encoder.landmarks_from.as_deref();
+    let fit = match read(&Rows { source: &source, schema: &schema, global }, &params, public) {
+        Ok(fit) => fit,
+        Err(failure) => {
+            // The full pass names the count and the first rows of what is missing.
+            if failure.missing {
+                learn(&source, &request, global, Schema::learn)?;
+            }
+            return Err(failure);
+        }
     };
+    if request.missing == Missing::Error {
+        schema.set_spreads(fit.spreads())?;
+    }
     progress::check()?;
-    let cap = encoder.dim.map(|d| d as usize);
-    let ridge = ridge(encoder, &moments, cap, &mut remarks)?;
-    let reduced = Reduced::new(&moments.covariances()?, ridge)?;
-    let shared = shared(&request, &schema);
+    let mut remarks = remarks(&fit, encoder)?;
+    fit.reduced()?;
     remarks.extend(notes(&source, &schema).into_iter().map(Remark::Note));
     remarks.extend(index_warning(&source, &schema)?.map(Remark::Warning));
     let files = source.paths().map(Path::to_owned).collect();
-    Ok(Fitted { files, schema, layout, map, moments, reduced, cap, shared, remarks })
+    let shared = shared(&request, &schema);
+    Ok(FittedTable { files, schema, fit, shared, remarks })
+}
+
+/// The passes over the rows: a sample for a kernel, then all of them.
+fn read(rows: &Rows<'_>, params: &FitParams, public: Option<&Path>) -> Outcome<Fitted> {
+    let mut fit = Fit::new(params.clone(), layout(rows.schema))?.expecting(rows.schema.rows())?;
+    if fit.needs_sample() {
+        rows.each("sampling rows", |data| with_block(data, |block| Ok(fit.sample(block)?)))?;
+        if let Some(path) = public {
+            public_rows(rows, path, &mut fit)?;
+        }
+        let _spinner = Spinner::new("choosing landmarks", rows.global.quiet);
+        fit.choose(&progress::interrupted)?;
+    }
+    rows.each("accumulating moments", |data| with_block(data, |block| Ok(fit.push(block)?)))?;
+    let _spinner = Spinner::new("solving", rows.global.quiet);
+    Ok(fit.finish()?)
 }
 
 /// Labels that are features too.
@@ -92,85 +104,6 @@ pub fn shared(request: &Request, schema: &Schema) -> Vec<String> {
     });
     let is_feature = |name: &String| schema.features().iter().any(|f| f.name == *name);
     labels.map(|c| c.name.clone()).filter(is_feature).collect()
-}
-
-type Read = (Schema, Layout, FeatureMap, Moments);
-
-/// A linear encoder needs numeric columns once: their moments are standardised afterwards.
-fn linear(
-    source: &Source,
-    request: &Request,
-    options: &EncoderOptions,
-    global: &Global,
-) -> Outcome<Read> {
-    let mut schema = learn(source, request, global, Schema::learn_deferred)?;
-    demand::check(&schema, options.folds)?;
-    let map = FeatureMap::coded(schema.dense_width(), &categories(&schema));
-    let layout = layout(&schema, &map);
-    let rows = Rows { source, schema: &schema, global };
-    let wide = Wide::suits(schema.rows(), layout.features());
-    let standardise = request.missing == Missing::Error && request.scale == Scale::Standard;
-    let read = match wide {
-        true => hold(&rows, &layout, options, standardise),
-        false => add_up(&rows, map, &layout, options, standardise),
-    };
-    let Spanned { map, moments, spreads } = match read {
-        Ok(read) => read,
-        Err(failure) => {
-            // The full pass names the count and the first rows of what is missing.
-            if failure.missing {
-                learn(source, request, global, Schema::learn)?;
-            }
-            return Err(failure);
-        }
-    };
-    if request.missing == Missing::Error {
-        schema.set_spreads(&spreads)?;
-    }
-    Ok((schema, layout, map, moments))
-}
-
-/// Rows in memory, for fewer of them than there are features.
-fn hold(
-    rows: &Rows<'_>,
-    layout: &Layout,
-    options: &EncoderOptions,
-    standardise: bool,
-) -> Outcome<Spanned> {
-    let expected = rows.schema.rows() as usize;
-    let mut wide = Wide::new(layout.clone(), moments_options(options), expected)?;
-    rows.each("reading rows", |data| with_block(data, true, |block| Ok(wide.push(block)?)))?;
-    let _spinner = Spinner::new("finding the span of the rows", rows.global.quiet);
-    Ok(wide.spanned(standardise)?)
-}
-
-/// The moments of the features themselves.
-fn add_up(
-    rows: &Rows<'_>,
-    map: FeatureMap,
-    layout: &Layout,
-    options: &EncoderOptions,
-    standardise: bool,
-) -> Outcome<Spanned> {
-    let mut moments = accumulate(rows, &map, layout, options)?;
-    let spreads = if standardise { moments.standardise()? } else { moments.spreads()? };
-    Ok(Spanned { map, moments, spreads })
-}
-
-fn kernel(
-    source: &Source,
-    request: &Request,
-    family: Family,
-    options: &EncoderOptions,
-    global: &Global,
-    remarks: &mut Vec<Remark>,
-) -> Outcome<Read> {
-    let schema = learn(source, request, global, Schema::learn)?;
-    let rows = Rows { source, schema: &schema, global };
-    let map = feature_map(&rows, family, options, remarks)?;
-    let layout = layout(&schema, &map);
-    let moments = accumulate(&rows, &map, &layout, options)?;
-    Ok((schema, layout, map, moments))
 }
 
 /// Refuses an output that cannot be written or that is also an input, before any work is done.
@@ -224,42 +157,10 @@ impl Rows<'_> {
         }
         Ok(())
     }
-
-    /// A uniform sample of at most `capacity` rows, one-hot columns and all.
-    fn sample(&self, capacity: usize, seed: u64) -> Outcome<Mat<f64>> {
-        let width = self.schema.width();
-        let mut reservoir = Reservoir::new(capacity, width, seed);
-        self.each("sampling rows", |block| {
-            let x = block.densify();
-            reservoir.push(MatRef::from_row_major_slice(&x, block.rows, width))?;
-            Ok(())
-        })?;
-        Ok(reservoir.rows())
-    }
-}
-
-fn feature_map(
-    rows: &Rows<'_>,
-    family: Family,
-    options: &EncoderOptions,
-    remarks: &mut Vec<Remark>,
-) -> Outcome<FeatureMap> {
-    let landmarks = options.landmarks as usize;
-    check_exact(options, rows.schema.rows())?;
-    let capacity = match options.approx {
-        Approximation::Exact => EXACT_ROWS,
-        _ => CANDIDATES.max(CANDIDATES_PER_LANDMARK * landmarks),
-    };
-    let sample = match &options.landmarks_from {
-        Some(path) => public_rows(rows, path, capacity, options.seed)?,
-        None => rows.sample(capacity, options.seed)?,
-    };
-    let _spinner = Spinner::new("choosing landmarks", rows.global.quiet);
-    map_of_sample(sample.as_ref(), family, options, remarks)
 }
 
 /// Rows of another file as the schema reads them: landmarks that may be known.
-fn public_rows(rows: &Rows<'_>, path: &Path, capacity: usize, seed: u64) -> Outcome<Mat<f64>> {
+fn public_rows(rows: &Rows<'_>, path: &Path, fit: &mut Fit) -> Outcome {
     let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
     if rows.source.paths().any(|data| real(data) == real(path)) {
         let message = format!("{}: is DATA and --landmarks-from at once", path.display());
@@ -267,14 +168,10 @@ fn public_rows(rows: &Rows<'_>, path: &Path, capacity: usize, seed: u64) -> Outc
     }
     let source = Source::open(&[path])?.with_threads(rayon::current_num_threads());
     let reading = BlockOptions { labels: Labels::Skip, ..Default::default() };
-    let width = rows.schema.width();
-    let mut reservoir = Reservoir::new(capacity, width, seed);
     for block in source.blocks(rows.schema, &reading)? {
-        let block = block?;
-        let x = block.densify();
-        reservoir.push(MatRef::from_row_major_slice(&x, block.rows, width))?;
+        with_block(&block?, |block| Ok(fit.candidates(block)?))?;
     }
-    Ok(reservoir.rows())
+    Ok(())
 }
 
 fn categories(schema: &Schema) -> Vec<usize> {
@@ -285,12 +182,9 @@ fn categories(schema: &Schema) -> Vec<usize> {
     schema.features().iter().filter_map(|f| count(&f.values)).collect()
 }
 
-/// The layout of the inputs: one-hot columns stay codes for a linear encoder only.
-fn layout(schema: &Schema, map: &FeatureMap) -> Layout {
-    let mut layout = match map.is_linear() {
-        true => Layout::dense(schema.dense_width()).coded(&categories(schema)),
-        false => Layout::dense(schema.width()),
-    };
+/// The layout of the rows of a table.
+fn layout(schema: &Schema) -> Layout {
+    let mut layout = Layout::dense(schema.dense_width()).coded(&categories(schema));
     if schema.target_is_features() {
         layout = layout.keep_features();
     }
@@ -306,44 +200,15 @@ fn layout(schema: &Schema, map: &FeatureMap) -> Layout {
     layout
 }
 
-/// How moments are kept.
-pub fn moments_options(options: &EncoderOptions) -> MomentsOptions {
-    let folds = options.folds as usize;
-    MomentsOptions { folds, seed: options.seed, ..Default::default() }
-}
-
-fn accumulate(
-    rows: &Rows<'_>,
-    map: &FeatureMap,
-    layout: &Layout,
-    options: &EncoderOptions,
-) -> Outcome<Moments> {
-    let mut moments = map.moments(layout, moments_options(options))?;
-    rows.each("accumulating moments", |data| {
-        with_block(data, map.is_linear(), |block| Ok(map.push(&mut moments, block)?))
-    })?;
-    Ok(moments)
-}
-
-/// A block of the reader as the library wants it: with codes, or with one-hot columns.
+/// A block of the reader as the library wants it.
 pub fn with_block<T>(
     data: &DataBlock,
-    coded: bool,
     work: impl FnOnce(&Block<'_, f64>) -> Outcome<T>,
 ) -> Outcome<T> {
-    let densified;
-    let dense = if coded {
-        &data.dense
-    } else {
-        densified = data.densify();
-        &densified
-    };
-    let width = dense.len().checked_div(data.rows).unwrap_or(0);
-    let mut block = Block::new(MatRef::from_row_major_slice(dense, data.rows, width));
-    if coded {
-        for column in &data.codes {
-            block = block.coded(&column.codes);
-        }
+    let width = data.dense.len().checked_div(data.rows).unwrap_or(0);
+    let mut block = Block::new(MatRef::from_row_major_slice(&data.dense, data.rows, width));
+    for column in &data.codes {
+        block = block.coded(&column.codes);
     }
     for label in data.targets.iter().chain(&data.sensitives) {
         block = match label {

@@ -1,21 +1,37 @@
-//! From the options of an encoder to its feature map and its ridge.
+//! From the options of an encoder to the parameters of a fit, and what is said of the result.
 
-use faer::MatRef;
-use sarl::{
-    Choice, Family, FeatureMap, Kernel, LandmarkOptions, Moments, best_ridge, default_ridge,
-    median_gamma,
-};
+use sarl::{Family, Features, FitParams, Fitted, KernelParams, Ridge, Scale};
 
-use crate::args::{Approximation, EncoderOptions, KernelName, NumberOrAuto, Sampling};
+use crate::args::{Approximation, EncoderOptions, KernelName, NumberOrAuto, Sampling, ScalePolicy};
 use crate::data::Remark;
-use crate::failure::{Exit, Failure, Outcome};
-use crate::progress;
+use crate::failure::{Failure, Outcome};
 
-/// More rows than this are too many for the exact kernel method: its memory is their square.
-pub const EXACT_ROWS: usize = 20_000;
+/// The parameters that the options ask for, for rows whose numbers are scaled or not.
+pub fn params(options: &EncoderOptions, scale: ScalePolicy) -> Outcome<FitParams> {
+    check_options(options)?;
+    let features = match family(options.kernel) {
+        None => Features::Linear,
+        Some(family) => Features::Kernel(kernel(options, family)),
+    };
+    Ok(FitParams {
+        features,
+        scale: match scale {
+            ScalePolicy::None => Scale::None,
+            ScalePolicy::Standard => Scale::Standard,
+        },
+        ridge: match options.ridge {
+            None => Ridge::Default,
+            Some(NumberOrAuto::Auto) => Ridge::Auto,
+            Some(NumberOrAuto::Number(ridge)) => Ridge::Fixed(ridge),
+        },
+        dimensions: options.dim.map(|d| d as usize),
+        folds: options.folds as usize,
+        seed: options.seed,
+        ..Default::default()
+    })
+}
 
-/// The family of a kernel; a linear encoder has none.
-pub fn family(kernel: KernelName) -> Option<Family> {
+fn family(kernel: KernelName) -> Option<Family> {
     match kernel {
         KernelName::Linear => None,
         KernelName::Rbf => Some(Family::Rbf),
@@ -24,8 +40,29 @@ pub fn family(kernel: KernelName) -> Option<Family> {
     }
 }
 
+fn kernel(options: &EncoderOptions, family: Family) -> KernelParams {
+    let default = KernelParams::new(family);
+    KernelParams {
+        gamma: match options.gamma {
+            NumberOrAuto::Number(gamma) => Some(gamma),
+            NumberOrAuto::Auto => None,
+        },
+        degree: options.degree,
+        coef0: options.coef0,
+        approximation: match (options.approx, options.sampling) {
+            (Approximation::RandomFeatures, _) => sarl::Approximation::RandomFeatures,
+            (Approximation::Exact, _) => sarl::Approximation::Exact,
+            (Approximation::Landmarks, Sampling::Uniform) => sarl::Approximation::UniformLandmarks,
+            (Approximation::Landmarks, Sampling::Adaptive) => sarl::Approximation::Landmarks,
+        },
+        landmarks: options.landmarks as usize,
+        tolerance: options.tolerance.unwrap_or(default.tolerance),
+        ..default
+    }
+}
+
 /// Options whose combination clap cannot judge.
-pub fn check_options(encoder: &EncoderOptions) -> Outcome {
+fn check_options(encoder: &EncoderOptions) -> Outcome {
     let approximated = encoder.approx != Approximation::Landmarks;
     if encoder.kernel == KernelName::Linear && approximated {
         return Err(Failure::usage("--approx needs a --kernel: a linear encoder is exact")
@@ -57,79 +94,26 @@ pub fn check_options(encoder: &EncoderOptions) -> Outcome {
     Ok(())
 }
 
-/// Refuses the exact kernel method on too many rows.
-pub fn check_exact(options: &EncoderOptions, rows: u64) -> Outcome {
-    if options.approx != Approximation::Exact || rows <= EXACT_ROWS as u64 {
-        return Ok(());
-    }
-    let message = format!("the exact kernel method needs memory for the square of {rows} rows");
-    Err(Failure::new(Exit::Machine, message)
-        .hint(format!("use --approx landmarks, or at most {EXACT_ROWS} rows")))
-}
-
-/// The feature map of a kernel, from rows that stand for all.
-pub fn map_of_sample(
-    sample: MatRef<'_, f64>,
-    family: Family,
-    options: &EncoderOptions,
-    remarks: &mut Vec<Remark>,
-) -> Outcome<FeatureMap> {
-    let gamma = match options.gamma {
-        NumberOrAuto::Number(gamma) => gamma,
-        NumberOrAuto::Auto => median_gamma(family, sample)?,
-    };
-    let kernel = match family {
-        Family::Rbf => Kernel::Rbf { gamma },
-        Family::Laplacian => Kernel::Laplacian { gamma },
-        Family::Polynomial => {
-            Kernel::Polynomial { gamma, coef0: options.coef0, degree: options.degree }
-        }
-    };
-    let choice = match (options.approx, options.sampling) {
-        (Approximation::RandomFeatures, _) => {
-            let count = options.landmarks.next_multiple_of(2) as usize;
-            return Ok(FeatureMap::random_features(kernel, sample.ncols(), count, options.seed)?);
-        }
-        (Approximation::Exact, _) => Choice::Exact,
-        (Approximation::Landmarks, Sampling::Uniform) => Choice::Uniform,
-        (Approximation::Landmarks, Sampling::Adaptive) => Choice::Adaptive,
-    };
-    let (cap, seed) = (options.landmarks as usize, options.seed);
-    let tolerance = options.tolerance.unwrap_or(LandmarkOptions::default().tolerance);
-    let landmarks = LandmarkOptions { choice, cap, tolerance, seed };
-    let map = FeatureMap::landmarks_until(kernel, sample, &landmarks, &progress::interrupted)?;
-    let asked = options.tolerance.filter(|_| choice != Choice::Exact);
-    if let Some(tolerance) = asked.filter(|&tolerance| map.residual() > tolerance) {
+/// What was chosen, and what was asked for and not reached.
+pub fn remarks(fitted: &Fitted, options: &EncoderOptions) -> Outcome<Vec<Remark>> {
+    let mut remarks = Vec::new();
+    let exact = options.approx == Approximation::Exact;
+    let residual = fitted.map().residual();
+    let asked = options.tolerance.filter(|&tolerance| !exact && residual > tolerance);
+    if let Some(tolerance) = asked {
         remarks.push(Remark::Warning(format!(
-            "{} landmarks leave {:.1e} of the kernel unexplained, more than the tolerance of \
-             {tolerance:.0e}; raise --landmarks or --tolerance",
-            map.outputs(),
-            map.residual()
+            "{} landmarks leave {residual:.1e} of the kernel unexplained, more than the tolerance \
+             of {tolerance:.0e}; raise --landmarks or --tolerance",
+            fitted.map().outputs(),
         )));
     }
-    Ok(map)
-}
-
-/// The ridge that was asked for, or the one that does best on held-out rows: where that is asked
-/// for, and where nothing is said and an encoder without a ridge would fit the noise of its rows.
-pub fn ridge(
-    options: &EncoderOptions,
-    moments: &Moments,
-    cap: Option<usize>,
-    remarks: &mut Vec<Remark>,
-) -> Outcome<f64> {
-    let best = match options.ridge {
-        Some(NumberOrAuto::Number(ridge)) => return Ok(ridge),
-        Some(NumberOrAuto::Auto) => best_ridge(moments, cap)?,
-        None => match default_ridge(moments, cap)? {
-            Some(best) => best,
-            None => return Ok(0.0),
-        },
-    };
-    let end = if best.largest { ", the largest that was tried" } else { "" };
-    remarks.push(Remark::Note(match best.ridge > 0.0 {
-        true => format!("ridge {:.3e}, chosen by held-out losses{end}", best.ridge),
-        false => "no ridge: held-out losses are best without".to_owned(),
-    }));
-    Ok(best.ridge)
+    let used = fitted.ridge()?;
+    if used.chosen {
+        let end = if used.largest { ", the largest that was tried" } else { "" };
+        remarks.push(Remark::Note(match used.ridge > 0.0 {
+            true => format!("ridge {:.3e}, chosen by held-out losses{end}", used.ridge),
+            false => "no ridge: held-out losses are best without".to_owned(),
+        }));
+    }
+    Ok(remarks)
 }

@@ -94,10 +94,14 @@ impl From<sarl::Error> for Failure {
                 Exit::Unreachable,
                 Some("ask for less, or fit with a smaller --ridge or a larger --dim"),
             ),
-            Error::Argument { .. } | Error::Kernel(_) | Error::UnknownLabel { .. } => {
-                (Exit::Usage, None)
-            }
+            Error::Argument { .. }
+            | Error::Kernel(_)
+            | Error::NoRandomFeatures
+            | Error::UnknownLabel { .. } => (Exit::Usage, None),
             Error::NoConvergence { .. } => (Exit::Machine, None),
+            Error::TooManyRows { .. } => {
+                (Exit::Machine, Some("use --approx landmarks, or fewer rows"))
+            }
             Error::Unstable => (
                 Exit::Unreachable,
                 Some("try a larger --ridge, fewer --landmarks, or --scale standard"),

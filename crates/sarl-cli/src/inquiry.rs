@@ -2,14 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use sarl::Model;
+use sarl::{Model, Scale};
 use sarl_data::{BlockOptions, LabelValues, Schema, Source, Unseen};
 use sarl_eval::{Asked, Attribute, Attributes, Labels, Probe, probes};
 use serde_json::{Value, json};
 
 use crate::args::{Global, ProbeOptions, UnseenPolicy};
 use crate::failure::{Exit, Failure, Outcome};
-use crate::memory::{Rows, scaled_columns, standardise};
+use crate::memory::{Rows, standardise};
 use crate::ring::{Probing, Ring};
 
 /// The probes that were asked for.
@@ -184,10 +184,10 @@ impl Parts {
     }
 
     /// Scales numeric columns by the rows that an encoder is fitted on.
-    pub fn standardise(&mut self, schema: &Schema) {
-        if let Some(encoder) = &mut self.encoder {
+    pub fn standardise(&mut self, schema: &Schema, scale: Scale) {
+        if let (Some(encoder), Scale::Standard) = (&mut self.encoder, scale) {
             let others = &mut [&mut self.probes.x, &mut self.test.x];
-            standardise(&mut encoder.x, others, scaled_columns(schema));
+            standardise(&mut encoder.x, others, schema.dense_width());
         }
     }
 

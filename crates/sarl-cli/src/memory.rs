@@ -4,15 +4,14 @@ use faer::{Mat, MatRef};
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use sarl::{Encoder, FeatureMap, Goal, HeldOut, Layout, Model, Moments, Reduced};
-use sarl_data::{BlockOptions, DataBlock, LabelColumn, Scale, Schema, Source};
+use sarl::{Encoder, FitParams, Fitted, Model, Scale};
+use sarl_data::{BlockOptions, DataBlock, LabelColumn, Schema, Source};
 use sarl_eval::{Labelled, Labels};
 
-use crate::args::{EncoderOptions, Global};
-use crate::data::{moments_options, with_block};
-use crate::encoding::{family, map_of_sample, ridge};
+use crate::args::Global;
+use crate::data::with_block;
 use crate::failure::{Exit, Failure, Outcome};
-use crate::progress::Pass;
+use crate::progress::{self, Pass};
 
 /// Some rows of a data set.
 pub struct Rows {
@@ -42,7 +41,7 @@ impl Rows {
         seed: u64,
         global: &Global,
     ) -> Outcome<Self> {
-        let encoder = model.map(|m| (m.encoder(), m.is_linear()));
+        let encoder = model.map(Model::encoder);
         let mut kept = Kept { rng: ChaCha8Rng::seed_from_u64(seed), cap, ..Kept::default() };
         let mut pass = Pass::new("reading rows", source.rows_hint().map(|h| h.rows), global.quiet);
         let mut blocks = source.blocks(schema, options)?;
@@ -54,7 +53,7 @@ impl Rows {
         }
         let labels = schema.targets().iter().chain(schema.sensitives());
         let names = labels.map(|label| label.name.clone()).collect();
-        Ok(kept.rows(names, schema.width(), encoder.map_or(0, |(e, _)| e.dim())))
+        Ok(kept.rows(names, schema.width(), encoder.map_or(0, |e| e.dim())))
     }
 
     pub fn len(&self) -> usize {
@@ -101,98 +100,22 @@ impl Rows {
         Ok(std::array::from_fn(|_| parts.next().unwrap_or_else(|| self.select(&[]))))
     }
 
-    /// Fits an encoder on these rows.
-    pub fn fit(&self, options: &EncoderOptions, goal: Goal) -> Outcome<Model> {
-        Ok(self.fit_folds(options, goal)?.0)
-    }
-
-    /// The same with its folds, if there are any.
-    pub fn fit_folds(
-        &self,
-        options: &EncoderOptions,
-        goal: Goal,
-    ) -> Outcome<(Model, Option<HeldOut>)> {
+    /// Fits encoders on these rows.
+    pub fn fit(&self, params: &FitParams) -> Outcome<Fitted> {
         let labels = Labelled {
             targets: &self.targets,
             sensitives: &self.sensitives,
             names: &self.names,
             weights: self.weights.as_deref(),
         };
-        fit_folds(self.x.as_ref(), &labels, options, goal)
+        fit(self.x.as_ref(), &labels, params)
     }
 }
 
-/// Rows that were read into moments, ready for every ridge and goal.
-pub struct Prepared {
-    map: FeatureMap,
-    layout: Layout,
-    moments: Moments,
-    cap: Option<usize>,
-}
-
-impl Prepared {
-    /// Reads rows in memory.
-    pub fn new(
-        x: MatRef<'_, f64>,
-        labels: &Labelled<'_>,
-        options: &EncoderOptions,
-    ) -> Outcome<Self> {
-        let how = moments_options(options);
-        let (map, layout, moments) = match family(options.kernel) {
-            None => sarl_eval::linear_moments(x, labels, how)?,
-            Some(family) => {
-                let map = map_of_sample(x, family, options, &mut Vec::new())?;
-                let (layout, moments) = sarl_eval::moments(&map, x, labels, how)?;
-                (map, layout, moments)
-            }
-        };
-        Ok(Prepared { map, layout, moments, cap: options.dim.map(|d| d as usize) })
-    }
-
-    /// The mean variance of a feature, the unit of a ridge.
-    pub fn variance(&self) -> Outcome<f64> {
-        Ok(sarl::mean_variance(&self.moments)?)
-    }
-
-    /// Its folds, where held-out losses can be had.
-    fn heldout(&self, ridge: f64) -> Outcome<Option<HeldOut>> {
-        if self.moments.options().folds < 2 {
-            return Ok(None);
-        }
-        match HeldOut::new(&self.moments, ridge, self.cap) {
-            Ok(heldout) => Ok(Some(heldout)),
-            Err(sarl::Error::Folds(_) | sarl::Error::ConstantLabel { .. }) => Ok(None),
-            Err(error) => Err(error.into()),
-        }
-    }
-
-    /// An encoder.
-    pub fn solve(&self, ridge: f64, goal: Goal) -> Outcome<Model> {
-        let reduced = Reduced::new(&self.moments.covariances()?, ridge)?;
-        Ok(Model::new(&self.map, &self.layout, &reduced, self.cap, goal)?)
-    }
-}
-
-/// Fits an encoder on rows in memory.
-pub fn fit(
-    x: MatRef<'_, f64>,
-    labels: &Labelled<'_>,
-    options: &EncoderOptions,
-    goal: Goal,
-) -> Outcome<Model> {
-    Ok(fit_folds(x, labels, options, goal)?.0)
-}
-
-/// The same with its folds, if there are any.
-pub fn fit_folds(
-    x: MatRef<'_, f64>,
-    labels: &Labelled<'_>,
-    options: &EncoderOptions,
-    goal: Goal,
-) -> Outcome<(Model, Option<HeldOut>)> {
-    let prepared = Prepared::new(x, labels, options)?;
-    let ridge = ridge(options, &prepared.moments, prepared.cap, &mut Vec::new())?;
-    Ok((prepared.solve(ridge, goal)?, prepared.heldout(ridge)?))
+/// Fits encoders on rows in memory, which are scaled already.
+pub fn fit(x: MatRef<'_, f64>, labels: &Labelled<'_>, params: &FitParams) -> Outcome<Fitted> {
+    let params = FitParams { scale: Scale::None, ..params.clone() };
+    Ok(sarl_eval::fit(x, labels, &params, &progress::interrupted)?)
 }
 
 /// Mean 0 and variance 1 over these rows for the first `columns`; the same shift for the others.
@@ -205,14 +128,6 @@ pub fn standardise(rows: &mut Mat<f64>, others: &mut [&mut Mat<f64>], columns: u
         for m in others.iter_mut().map(|m| &mut **m).chain([&mut *rows]) {
             m.col_mut(j).iter_mut().for_each(|v| *v = (*v - mean) / spread);
         }
-    }
-}
-
-/// The numeric columns that a schema scales.
-pub fn scaled_columns(schema: &Schema) -> usize {
-    match schema.scale() {
-        Scale::Standard => schema.dense_width(),
-        Scale::None => 0,
     }
 }
 
@@ -246,13 +161,11 @@ impl Default for Kept {
 }
 
 impl Kept {
-    /// Takes a block in, encoded by an encoder that may be linear.
-    fn push(&mut self, block: &DataBlock, encoder: Option<&(Encoder, bool)>) -> Outcome {
+    /// Takes a block in, encoded if there is an encoder.
+    fn push(&mut self, block: &DataBlock, encoder: Option<&Encoder>) -> Outcome {
         let x = block.densify();
         let z = match encoder {
-            Some((encoder, linear)) => {
-                with_block(block, *linear, |b| Ok(encoder.encode_block(b)?))?
-            }
+            Some(encoder) => with_block(block, |b| Ok(encoder.encode_block(b)?))?,
             None => Mat::zeros(block.rows, 0),
         };
         let dim = z.ncols();

@@ -1,5 +1,5 @@
-//! Where a model comes from: the options and the files of its fit, so that an audit can tell rows
-//! that the encoder has seen from rows that it has not, and can fit it anew.
+//! Where a model comes from: the files of its fit, so that an audit can tell rows that the encoder
+//! has seen from rows that it has not.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -8,7 +8,6 @@ use std::path::Path;
 use sarl::Model;
 use serde::{Deserialize, Serialize};
 
-use crate::args::EncoderOptions;
 use crate::failure::{Exit, Failure, Outcome};
 
 /// Where a model keeps it.
@@ -19,7 +18,6 @@ const LOOK: u64 = 1 << 20;
 /// How a model was made.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Origin {
-    pub encoder: EncoderOptions,
     pub files: Vec<Fingerprint>,
 }
 
@@ -59,12 +57,9 @@ impl Fingerprint {
 }
 
 impl Origin {
-    pub fn new<'a>(
-        encoder: &EncoderOptions,
-        files: impl Iterator<Item = &'a Path>,
-    ) -> Outcome<Self> {
+    pub fn new<'a>(files: impl Iterator<Item = &'a Path>) -> Outcome<Self> {
         let files = files.map(Fingerprint::of).collect::<Outcome<_>>()?;
-        Ok(Origin { encoder: encoder.clone(), files })
+        Ok(Origin { files })
     }
 
     pub fn store(&self, model: &mut Model) -> Outcome {

@@ -4,12 +4,13 @@ use std::io::Write;
 use std::path::Path;
 
 use comfy_table::{CellAlignment, LineStyle, Table, TableStyle};
-use sarl::{Front, HeldOut, HeldOutLabels, HeldOutLosses, Method, Model, Point, Reduced, Role};
+use sarl::{
+    Fitted, Front, HeldOut, HeldOutLabels, HeldOutLosses, Method, Model, Point, Reduced, Role,
+};
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::args::Global;
-use crate::data::Fitted;
 use crate::failure::Outcome;
 use crate::{attributes, goals};
 
@@ -299,10 +300,10 @@ fn certificate(model: &Model) -> String {
 
 /// Held-out losses where there are folds for them; without, the reason as a warning.
 pub fn heldout(fitted: &Fitted, global: &Global) -> Outcome<Option<HeldOut>> {
-    if fitted.moments.options().folds < 2 {
+    if fitted.params().folds < 2 {
         return Ok(None);
     }
-    match HeldOut::new(&fitted.moments, fitted.reduced.ridge(), fitted.cap) {
+    match fitted.heldout() {
         Ok(heldout) => Ok(Some(heldout)),
         Err(error @ (sarl::Error::Folds(_) | sarl::Error::ConstantLabel { .. })) => {
             warn(global, &error.to_string());

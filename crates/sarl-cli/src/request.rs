@@ -1,8 +1,8 @@
 //! From the options about the data to a request, and what is said about its columns.
 
-use sarl_data::{MatrixArray, Request, Scale, Schema, Source, Targets};
+use sarl_data::{MatrixArray, Request, Schema, Source, Targets};
 
-use crate::args::{DataOptions, ScalePolicy};
+use crate::args::DataOptions;
 use crate::failure::{Failure, Outcome};
 
 /// What the options ask of the data.
@@ -47,10 +47,6 @@ fn request_with(data: &DataOptions, targets: &[String], sensitives: &[String]) -
         categorical: data.categorical.clone(),
         drop: data.drop.clone(),
         weight: data.weight.clone(),
-        scale: match data.scale {
-            ScalePolicy::None => Scale::None,
-            ScalePolicy::Standard => Scale::Standard,
-        },
         missing: data.missing.into(),
         missing_values: data.missing_values.clone(),
         max_categories: data.max_categories.map(|most| most as usize),

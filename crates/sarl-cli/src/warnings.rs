@@ -3,12 +3,12 @@
 use sarl::{Front, Goal, HeldOutLosses, Model};
 
 use crate::args::Global;
-use crate::data::{Fitted, Remark};
+use crate::data::{FittedTable, Remark};
 use crate::failure::Outcome;
 use crate::output::{note, percent, warn};
 
 /// Says what the user should know about a fit before trusting it; the warnings among it.
-pub fn about_fit(fitted: &Fitted, front: &Front<'_>, global: &Global) -> Vec<String> {
+pub fn about_fit(fitted: &FittedTable, front: &Front<'_>, global: &Global) -> Outcome<Vec<String>> {
     let mut warnings = Vec::new();
     for remark in &fitted.remarks {
         match remark {
@@ -17,9 +17,10 @@ pub fn about_fit(fitted: &Fitted, front: &Front<'_>, global: &Global) -> Vec<Str
         }
     }
     warnings.extend(fitted.shared.iter().map(|name| shared(name)));
-    let (rows, basis) = (fitted.reduced.rows(), fitted.reduced.basis() as u64);
+    let reduced = fitted.fit.reduced()?;
+    let (rows, basis) = (reduced.rows(), reduced.basis() as u64);
     let few = rows < 5 * basis;
-    if few && fitted.reduced.ridge() == 0.0 {
+    if few && reduced.ridge() == 0.0 {
         warnings.push(format!(
             "{rows} rows for {basis} directions: training losses flatter; look at the held-out \
              ones, and try --ridge auto"
@@ -33,7 +34,7 @@ pub fn about_fit(fitted: &Fitted, front: &Front<'_>, global: &Global) -> Vec<Str
         );
     }
     warnings.iter().for_each(|message| warn(global, message));
-    warnings
+    Ok(warnings)
 }
 
 fn shared(name: &str) -> String {

@@ -19,7 +19,7 @@ fn patched(bytes: &[u8], from: &str, to: &str) -> Vec<u8> {
 fn files_that_are_no_model() {
     let folder = Folder::with_model();
     let model = folder.read("model.safetensors");
-    let version = r#"\"version\":2"#;
+    let version = r#"\"version\":3"#;
     folder.write("newer.safetensors", patched(&model, version, r#"\"version\":9"#));
     folder.write("half.safetensors", &model[..model.len() / 2]);
     let mut touched = model.clone();

@@ -229,7 +229,7 @@ fn the_model_describes_itself_to_any_reader() {
     let header: Value = serde_json::from_slice(&bytes[8..8 + length]).unwrap();
     let described = header["__metadata__"]["sarl"].as_str().unwrap();
     let described: Value = serde_json::from_str(described).unwrap();
-    assert_eq!((&described["kind"], &described["version"]), (&json!("model"), &json!(2)));
+    assert_eq!((&described["kind"], &described["version"]), (&json!("model"), &json!(3)));
     let shape = &header["encoder.weights"]["shape"];
     assert_eq!(shape[1], described["point"]["dim"]);
     let schema: Value =

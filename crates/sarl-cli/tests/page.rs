@@ -138,7 +138,11 @@ fn weights(folder: &Folder, explorer: &Value, start: usize, sign: f64) {
         let name = column["name"].as_str().unwrap();
         let feature = array(&schema["features"]).iter().find(|f| f["name"] == name).unwrap();
         let inputs: Vec<f64> = match feature["values"].get("category") {
-            None => vec![encoder.weights()[(at, 0)]],
+            // In the units of the table, so that its standard deviation makes it comparable.
+            None => {
+                let sd = feature["values"]["number"]["std"].as_f64().unwrap();
+                vec![encoder.weights()[(at, 0)] * sd]
+            }
             Some(category) => array(&category["values"])
                 .iter()
                 .enumerate()

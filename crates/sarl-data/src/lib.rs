@@ -7,7 +7,7 @@
 //!    the columns that a [`Request`] selects. The schema is small, goes into the model
 //!    file, and turns other data into the same features later.
 //! 2. [`Source::blocks`] converts: numeric features become a dense matrix row by row
-//!    (scaled), categorical ones become codes, labels become classes or numbers.
+//!    categorical ones become codes, labels become classes or numbers.
 //!
 //! Reading and converting happen on a thread of their own, so that they overlap with
 //! what is done with the blocks. The same data give the same bits in every format.
@@ -28,7 +28,7 @@
 //! | reals, whole numbers | a number | a number; up to 20 different whole numbers are classes |
 //! | numbers as text: `1,234.50`, `$5`, `12 %`, `(3.5)` | a number | the same |
 //! | dates and times | days since 1970 | days since 1970 |
-//! | words, booleans | categories (one-hot, not scaled) | classes |
+//! | words, booleans | categories (one-hot) | classes |
 //!
 //! `COL:class` and `COL:number` overrule that. Words with very many different values are
 //! identifiers or free text: they are refused, or pooled. Missing are NaN, nulls and, in
@@ -55,7 +55,7 @@
 //! for block in source.blocks(&schema, &BlockOptions::default())? {
 //!     let block = block?;
 //!     assert_eq!(block.rows, 3);
-//!     assert_eq!(block.dense[1], 0.0); // 40 is the mean age
+//!     assert_eq!(block.dense[1], 40.0);
 //!     assert_eq!(block.codes[0].codes, [0, 1, 0]);
 //! }
 //! # Ok::<(), sarl_data::DataError>(())
@@ -94,7 +94,7 @@ pub use error::{DataError, ExitClass, Result, Unusable, WhyUnusable, quoted};
 pub use format::RowsHint;
 pub use guard::READER_THREAD;
 pub use inspect::{ColumnReport, ColumnRole, Holds, Inspection, Refused};
-pub use request::{Missing, Request, Scale, Targets};
+pub use request::{Missing, Request, Targets};
 pub use schema::{
     Feature, FeatureValues, Label, LabelValues, Progress, SCHEMA_VERSION, Schema, UNSEEN,
 };

@@ -34,18 +34,6 @@ impl Targets {
     }
 }
 
-/// What happens to numeric features.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Scale {
-    /// Nothing.
-    None,
-    /// The mean is taken off and the standard deviation divided out. One-hot columns
-    /// are left as they are: their zeros are what makes them cheap.
-    #[default]
-    Standard,
-}
-
 /// What happens to missing values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -76,8 +64,6 @@ pub struct Request {
     pub drop: Vec<String>,
     /// The column of row weights.
     pub weight: Option<String>,
-    /// What happens to numeric features.
-    pub scale: Scale,
     /// What happens to missing values.
     pub missing: Missing,
     /// More cells that stand for a missing value, in every column.
@@ -96,7 +82,6 @@ impl Default for Request {
             categorical: Vec::new(),
             drop: Vec::new(),
             weight: None,
-            scale: Scale::default(),
             missing: Missing::default(),
             missing_values: Vec::new(),
             max_categories: None,

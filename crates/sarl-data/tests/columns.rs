@@ -9,12 +9,12 @@ use arrow_array::{ArrayRef, Date32Array, RecordBatch, StringArray, TimestampMill
 use common::*;
 use sarl_data::{
     BlockOptions, DataError, DateOrder, Decimal, FeatureValues, Gaps, LabelValues, Labels, Missing,
-    Request, Result, Scale, Schema, Source, UNSEEN, Written,
+    Request, Result, Schema, Source, UNSEEN, Written,
 };
 
 /// Numbers as they are, so that cells can be compared.
 fn plain(request: Request) -> Request {
-    Request { scale: Scale::None, ..request }
+    request
 }
 
 /// A table with one feature `a` and labels.

@@ -170,9 +170,8 @@ fn the_numbers_are_what_they_should_be() {
     assert_eq!(schema.feature_names(), ["age", "work=a", "work=b", "code=5", "code=40"]);
     assert_eq!((schema.rows(), schema.width(), schema.dense_width()), (3, 5, 1));
     let block = blocks(&path, &schema, &BlockOptions::default()).unwrap().remove(0);
-    let z = (200.0f64 / 3.0).sqrt().recip() * 10.0;
-    let expected = [-z, 0., 1., 1., 0., 0., 1., 0., 0., 1., z, 0., 1., 1., 0.];
-    assert!(block.densify().iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-15));
+    let expected = [10., 0., 1., 1., 0., 20., 1., 0., 0., 1., 30., 0., 1., 1., 0.];
+    assert_eq!(block.densify(), expected);
     assert_eq!(block.targets, [LabelColumn::Number(vec![1.5, 2.5, 0.5])]);
     assert_eq!(block.sensitives, [LabelColumn::Class { classes: 2, codes: vec![1, 0, 1] }]);
 }
@@ -197,7 +196,7 @@ fn labels_need_not_be_there_when_they_are_not_read() {
         ..BlockOptions::default()
     };
     let block = blocks(&other, &schema, &options).unwrap().remove(0);
-    assert_eq!(block.dense, [1.0, -1.0]);
+    assert_eq!(block.dense, [2.0, 1.0]);
     assert_eq!(block.codes[0].codes, [1, 0]);
     assert!(block.targets.is_empty() && block.sensitives.is_empty());
     use arrow_array::cast::AsArray;
@@ -231,7 +230,7 @@ fn missing_values_follow_the_policy() {
     use sarl_data::Missing;
     let text = "a,b,y,s\n1,u,p,0\n,v,q,1\n3,?,p,1\n5,v,NA,0\n6,v,q,1\n";
     let (_folder, path) = text_file("a.csv", text);
-    let with = |missing| Request { missing, scale: sarl_data::Scale::None, ..request("y", "s") };
+    let with = |missing| Request { missing, ..request("y", "s") };
     let dropped = learn(&path, &with(Missing::Drop)).unwrap();
     assert_eq!((dropped.rows(), dropped.dropped_rows()), (2, 3));
     let block = blocks(&path, &dropped, &BlockOptions::default()).unwrap().remove(0);
@@ -270,7 +269,6 @@ fn wide_matrices_with_gaps_are_read() {
     fs::write(&path, npy(&[3, width as u64], &x, Order::C)).unwrap();
     let request = Request {
         targets: Targets::Features,
-        scale: sarl_data::Scale::None,
         missing: sarl_data::Missing::Mean,
         ..Request::default()
     };

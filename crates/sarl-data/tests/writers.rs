@@ -8,8 +8,8 @@ use std::io::Write;
 
 use common::*;
 use sarl_data::{
-    AtomicFile, BlockOptions, DataError, ExitClass, Labels, Request, Scale, Source, Targets,
-    Writer, write_file,
+    AtomicFile, BlockOptions, DataError, ExitClass, Labels, Request, Source, Targets, Writer,
+    write_file,
 };
 
 fn names(prefix: &str, n: usize) -> Vec<String> {
@@ -35,8 +35,7 @@ fn every_format_gives_the_numbers_back() {
         }
         assert!(!path.exists());
         writer.finish().unwrap();
-        let request =
-            Request { targets: Targets::Features, scale: Scale::None, ..Request::default() };
+        let request = Request { targets: Targets::Features, ..Request::default() };
         let schema = learn(&path, &request).unwrap();
         let back: Vec<f64> = blocks(&path, &schema, &BlockOptions::default())
             .unwrap()

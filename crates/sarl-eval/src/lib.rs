@@ -39,8 +39,8 @@ pub mod fairness;
 pub mod intervals;
 pub mod layers;
 pub mod metrics;
-mod moments;
 pub mod probes;
+mod rows;
 mod side;
 mod task;
 mod threads;
@@ -50,7 +50,7 @@ pub use audit::{
 };
 pub use error::{Error, Result};
 pub use fairness::Fairness;
-pub use moments::{Labelled, explained, linear_moments, moments};
+pub use rows::{Labelled, explained, fit};
 pub use side::{Asked, Attributes, Side, blind};
 pub use task::{Labels, Prediction, Probe, Task};
 pub use threads::on_threads;

@@ -2,17 +2,11 @@
 
 use std::collections::HashSet;
 
-use sarl::{Encoder, Map};
+use sarl::Encoder;
 
 use crate::graph::{Dim, Graph, integer, texts};
 use crate::proto::{DOUBLE, STRING};
 use crate::{Column, ENCODED, Error, Inputs};
-
-/// What is done to each input of the encoder: `(x − shift) · factor`.
-pub struct Scaling {
-    pub shift: Vec<f64>,
-    pub factor: Vec<f64>,
-}
 
 /// The name of the one input that is a matrix.
 const MATRIX: &str = "X";
@@ -25,53 +19,22 @@ impl Inputs<'_> {
             columns.iter().try_for_each(check_values)?;
             check_widths(columns, encoder)?;
         }
-        self.checked_scaling(encoder.inputs()).map(drop)
-    }
-
-    /// What is done to each of the `width` inputs, if that can be done.
-    pub(crate) fn checked_scaling(&self, width: usize) -> Result<Scaling, Error> {
-        if let Inputs::Matrix { shift, factor } = self {
-            check_length("shifts", shift.len(), width)?;
-            check_length("factors", factor.len(), width)?;
-        }
-        let scaling = self.scaling(width);
-        let mut numbers = scaling.shift.iter().chain(&scaling.factor).copied();
-        match numbers.find(|v| !v.is_finite()) {
-            Some(value) => Err(Error::NotFinite { value }),
-            None => Ok(scaling),
-        }
+        Ok(())
     }
 
     /// The names of the inputs of the graph.
     pub(crate) fn names(&self) -> Vec<String> {
         match self {
-            Inputs::Matrix { .. } => vec![MATRIX.to_owned()],
+            Inputs::Matrix => vec![MATRIX.to_owned()],
             Inputs::Table(columns) => columns.iter().map(|c| c.name().to_owned()).collect(),
         }
     }
 
-    /// What is done to each of the `width` inputs of the encoder.
-    pub(crate) fn scaling(&self, width: usize) -> Scaling {
-        let (mut shift, mut factor) = match self {
-            Inputs::Matrix { shift, factor } => (shift.to_vec(), factor.to_vec()),
-            Inputs::Table(columns) => columns
-                .iter()
-                .filter_map(|c| match c {
-                    Column::Number { shift, factor, .. } => Some((shift, factor)),
-                    Column::Category { .. } => None,
-                })
-                .unzip(),
-        };
-        shift.resize(width, 0.0);
-        factor.resize(width, 1.0);
-        Scaling { shift, factor }
-    }
-
     /// Declares the inputs, whose numbers are of this type, and gives x.
-    pub(crate) fn declare(&self, graph: &mut Graph, element: i32, scaling: &Scaling) -> String {
+    pub(crate) fn declare(&self, graph: &mut Graph, element: i32, width: usize) -> String {
         match self {
-            Inputs::Matrix { .. } => matrix(graph, element, scaling).1,
-            Inputs::Table(columns) => table(graph, columns, element, scaling),
+            Inputs::Matrix => matrix(graph, element, width),
+            Inputs::Table(columns) => table(graph, columns, element),
         }
     }
 }
@@ -79,24 +42,22 @@ impl Inputs<'_> {
 impl Column<'_> {
     fn name(&self) -> &str {
         match self {
-            Column::Number { name, .. } | Column::Category { name, .. } => name,
+            Column::Number { name } | Column::Category { name, .. } => name,
         }
     }
 }
 
-/// Declares the one input that is a matrix, and gives it in doubles, as it is and scaled.
-pub fn matrix(graph: &mut Graph, element: i32, scaling: &Scaling) -> (String, String) {
-    graph.input(MATRIX, element, &[Dim::Rows, Dim::Of(scaling.shift.len())]);
-    let x = graph.node("Cast", &[MATRIX], vec![integer("to", DOUBLE.into())]);
-    let scaled = scaled(graph, x.clone(), &scaling.shift, &scaling.factor);
-    (x, scaled)
+/// Declares the one input that is a matrix, and gives it in doubles.
+pub fn matrix(graph: &mut Graph, element: i32, width: usize) -> String {
+    graph.input(MATRIX, element, &[Dim::Rows, Dim::Of(width)]);
+    graph.node("Cast", &[MATRIX], vec![integer("to", DOUBLE.into())])
 }
 
-fn table(graph: &mut Graph, columns: &[Column<'_>], element: i32, scaling: &Scaling) -> String {
+fn table(graph: &mut Graph, columns: &[Column<'_>], element: i32) -> String {
     let (mut numbers, mut categories) = (Vec::new(), Vec::new());
     for column in columns {
         match column {
-            Column::Number { name, .. } => {
+            Column::Number { name } => {
                 graph.input(name, element, &[Dim::Rows, Dim::Of(1)]);
                 numbers.push((*name).to_owned());
             }
@@ -112,9 +73,7 @@ fn table(graph: &mut Graph, columns: &[Column<'_>], element: i32, scaling: &Scal
     let mut parts = Vec::new();
     if !numbers.is_empty() {
         let x = graph.beside(&numbers);
-        let x = graph.node("Cast", &[&x], vec![integer("to", DOUBLE.into())]);
-        let count = numbers.len();
-        parts.push(scaled(graph, x, &scaling.shift[..count], &scaling.factor[..count]));
+        parts.push(graph.node("Cast", &[&x], vec![integer("to", DOUBLE.into())]));
     }
     if !coded.is_empty() {
         let x = graph.beside(&coded);
@@ -132,7 +91,7 @@ fn one_hot(graph: &mut Graph, name: &str, values: &[String]) -> String {
 }
 
 /// `(x − shift) · factor`, without the steps that change nothing.
-fn scaled(graph: &mut Graph, mut x: String, shift: &[f64], factor: &[f64]) -> String {
+pub fn scaled(graph: &mut Graph, mut x: String, shift: &[f64], factor: &[f64]) -> String {
     if shift.iter().any(|&v| v != 0.0) {
         let shift = graph.doubles(&[shift.len()], shift.iter().copied());
         x = graph.node("Sub", &[&x, &shift], Vec::new());
@@ -146,13 +105,6 @@ fn scaled(graph: &mut Graph, mut x: String, shift: &[f64], factor: &[f64]) -> St
         x = graph.node("Mul", &[&x, &factor], Vec::new());
     }
     x
-}
-
-fn check_length(what: &'static str, found: usize, expected: usize) -> Result<(), Error> {
-    if found == 0 || found == expected {
-        return Ok(());
-    }
-    Err(Error::Width { what, found, expected })
 }
 
 fn check_names(columns: &[Column<'_>]) -> Result<(), Error> {
@@ -195,10 +147,9 @@ fn check_widths(columns: &[Column<'_>], encoder: &Encoder) -> Result<(), Error> 
         true => Ok(()),
         false => Err(Error::Width { what, found, expected }),
     };
-    if let Map::Linear { dense, categories } = encoder.map()
-        && !categories.is_empty()
-    {
-        width("number columns", numbers, dense)?;
+    let categories = encoder.categories();
+    if !categories.is_empty() {
+        width("number columns", numbers, encoder.dense_inputs())?;
         width("category columns", coded.len(), categories.len())?;
         for (&(name, found), &expected) in coded.iter().zip(categories) {
             if found != expected {

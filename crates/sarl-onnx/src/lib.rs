@@ -10,21 +10,18 @@
 //!
 //! ```
 //! use faer::Mat;
-//! use sarl::{Block, FeatureMap, Goal, Layout, Model, MomentsOptions, Reduced, Role};
+//! use sarl::{Block, Fit, FitParams, Goal, Layout, Role};
 //! use sarl_onnx::Inputs;
 //!
 //! let x = Mat::from_fn(200, 2, |i, j| ((i * (7 + 4 * j)) % 31) as f64 - 15.0);
 //! let y: Vec<u32> = (0..200).map(|i| u32::from(x[(i, 0)] > 0.0)).collect();
 //! let s: Vec<u32> = (0..200).map(|i| u32::from(x[(i, 0)] + x[(i, 1)] > 0.0)).collect();
 //! let layout = Layout::dense(2).class("y", Role::Target, 2).class("s", Role::Sensitive, 2);
-//! let map = FeatureMap::linear(2);
-//! let mut moments = map.moments(&layout, MomentsOptions::default())?;
-//! map.push(&mut moments, &Block::new(x.as_ref()).class(&y).class(&s))?;
-//! let reduced = Reduced::new(&moments.covariances()?, 0.0)?;
-//! let encoder = Model::new(&map, &layout, &reduced, None, Goal::Leakage(0.01))?.encoder();
+//! let mut fit = Fit::new(FitParams::default(), layout)?;
+//! fit.push(&Block::new(x.as_ref()).class(&y).class(&s))?;
+//! let encoder = fit.finish()?.solve(Goal::Leakage(0.01))?.encoder();
 //!
-//! let inputs = Inputs::Matrix { shift: &[], factor: &[] };
-//! let bytes = sarl_onnx::encoder(&encoder, &inputs, false)?;
+//! let bytes = sarl_onnx::encoder(&encoder, &Inputs::Matrix, false)?;
 //! assert!(!bytes.is_empty()); // what a file `encoder.onnx` would hold
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -53,13 +50,8 @@ const ML_OPERATORS: i64 = 3;
 #[derive(Clone, Copy, Debug)]
 pub enum Inputs<'a> {
     /// One input `X`, rows × width: all inputs of the encoder in their order, one-hot columns
-    /// included. Each becomes `(x − shift) · factor`; without shifts or factors it stays.
-    Matrix {
-        /// What is taken from each input, or nothing.
-        shift: &'a [f64],
-        /// What each input is then multiplied by, or nothing.
-        factor: &'a [f64],
-    },
+    /// included.
+    Matrix,
     /// An input per column of a table, rows × 1, in this order. The encoder's own order is all
     /// numbers, then the one-hot columns of all categories.
     Table(&'a [Column<'a>]),
@@ -68,14 +60,10 @@ pub enum Inputs<'a> {
 /// A column of a table.
 #[derive(Clone, Copy, Debug)]
 pub enum Column<'a> {
-    /// Numbers; each becomes `(x − shift) · factor`.
+    /// Numbers.
     Number {
         /// The name of the input.
         name: &'a str,
-        /// What is taken from each number.
-        shift: f64,
-        /// What it is then multiplied by.
-        factor: f64,
     },
     /// Text; each value becomes a one-hot row over `values`, zeros if it is not among them.
     Category {
@@ -116,12 +104,6 @@ pub enum Error {
         /// How many there should have been.
         expected: usize,
     },
-    /// A shift or a factor is NaN or infinite.
-    #[error("a shift or factor is {value}; every one must be finite")]
-    NotFinite {
-        /// What was there.
-        value: f64,
-    },
     /// An input without a name would be an input that is left out.
     #[error("a column has no name; every input of the model needs one")]
     NoName,
@@ -161,26 +143,20 @@ pub fn encoder(encoder: &Encoder, inputs: &Inputs<'_>, double: bool) -> Result<V
     let mut names = inputs.names();
     names.push(ENCODED.to_owned());
     let mut graph = Graph::new("sarl", names);
-    let x = inputs.declare(&mut graph, element, &inputs.scaling(encoder.inputs()));
-    let z = maps::encoded(&mut graph, encoder, &x);
+    let x = inputs.declare(&mut graph, element, encoder.inputs());
+    let z = maps::encoded(&mut graph, encoder, x);
     finish(graph, &z, ENCODED, element, encoder.dim(), maps::name(encoder.map()))
 }
 
 /// The bytes of an ONNX model of erasure in place: from `X` to `X_erased`, of the same shape and
-/// units. Erasure is that of `(x − shift) · factor`; without shifts or factors, of x.
-pub fn eraser(
-    erasure: &Erasure,
-    shift: &[f64],
-    factor: &[f64],
-    double: bool,
-) -> Result<Vec<u8>, Error> {
+/// units.
+pub fn eraser(erasure: &Erasure, double: bool) -> Result<Vec<u8>, Error> {
     let width = erasure.mean().len();
-    let inputs = Inputs::Matrix { shift, factor };
-    let scaling = inputs.checked_scaling(width)?;
     let element = if double { DOUBLE } else { FLOAT };
-    let mut graph = Graph::new("sarl", inputs.names().into_iter().chain([ERASED.to_owned()]));
-    let (x, scaled) = inputs::matrix(&mut graph, element, &scaling);
-    let erased = maps::erased(&mut graph, &x, &scaled, erasure, &scaling);
+    let names = Inputs::Matrix.names().into_iter().chain([ERASED.to_owned()]);
+    let mut graph = Graph::new("sarl", names);
+    let x = inputs::matrix(&mut graph, element, width);
+    let erased = maps::erased(&mut graph, &x, erasure);
     finish(graph, &erased, ERASED, element, width, "erasure".to_owned())
 }
 

@@ -7,41 +7,40 @@ use faer::{Mat, MatRef, Scale};
 use sarl::{Encoder, Erasure, Kernel, Map};
 
 use crate::graph::{Dim, Graph, integer, integers};
-use crate::inputs::Scaling;
+use crate::inputs::scaled;
 use crate::proto::DOUBLE;
 
-/// `z = weightsᵀ columns(x) − offset`.
-pub fn encoded(graph: &mut Graph, encoder: &Encoder, x: &str) -> String {
-    let offset: Vec<f64> = encoder.offset().iter().map(|o| -o).collect();
+/// `z = weightsᵀ columns((x − shift) · factor) − rest`.
+pub fn encoded(graph: &mut Graph, encoder: &Encoder, x: String) -> String {
+    let (shift, factor, rest) = encoder.steps();
+    let width = encoder.inputs();
+    let all = |values: &[f64], other: f64| {
+        let mut values = values.to_vec();
+        values.resize(width, other);
+        values
+    };
+    let x = scaled(graph, x, &all(shift, 0.0), &all(factor, 1.0));
+    let offset: Vec<f64> = rest.iter().map(|o| -o).collect();
     let columns = match encoder.map() {
-        _ if encoder.dim() == 0 => x.to_owned(),
-        Map::Linear { .. } => x.to_owned(),
-        Map::Kernel { kernel, landmarks } => kernel_columns(graph, x, kernel, landmarks),
-        Map::Fourier { frequencies } => fourier(graph, x, frequencies),
+        _ if encoder.dim() == 0 => x,
+        Map::Linear => x,
+        Map::Kernel { kernel, landmarks } => kernel_columns(graph, &x, kernel, landmarks),
+        Map::Fourier { frequencies } => fourier(graph, &x, frequencies),
     };
     affine(graph, &columns, encoder.weights(), &offset)
 }
 
-/// `x − takenᵀ foundᵀ (scaled − mean)`, what is taken in the units of x.
-pub fn erased(
-    graph: &mut Graph,
-    x: &str,
-    scaled: &str,
-    erasure: &Erasure,
-    scaling: &Scaling,
-) -> String {
-    let (found, taken) = (erasure.found(), erasure.taken());
+/// `x − takenᵀ foundᵀ (x − mean)`.
+pub fn erased(graph: &mut Graph, x: &str, erasure: &Erasure) -> String {
+    let found = erasure.found();
     if found.ncols() == 0 {
         return x.to_owned();
     }
-    let mean = faer::ColRef::from_slice(erasure.mean());
-    let at_mean: Vec<f64> = (found.transpose() * mean).iter().map(|v| -v).collect();
-    let amount = affine(graph, scaled, found, &at_mean);
-    let taken = Mat::from_fn(taken.nrows(), taken.ncols(), |i, j| match scaling.factor[j] {
-        0.0 => 0.0,
-        factor => taken[(i, j)] / factor,
-    });
-    let taken = matrix(graph, taken.as_ref());
+    let mean = graph.doubles(&[erasure.mean().len()], erasure.mean().iter().copied());
+    let centred = graph.node("Sub", &[x, &mean], Vec::new());
+    let found = matrix(graph, found);
+    let amount = graph.node("MatMul", &[&centred, &found], Vec::new());
+    let taken = matrix(graph, erasure.taken());
     let taken = graph.node("MatMul", &[&amount, &taken], Vec::new());
     graph.node("Sub", &[x, &taken], Vec::new())
 }
@@ -49,7 +48,7 @@ pub fn erased(
 /// The map in words.
 pub fn name(map: Map<'_>) -> String {
     match map {
-        Map::Linear { .. } => "linear".to_owned(),
+        Map::Linear => "linear".to_owned(),
         Map::Kernel { kernel, landmarks } => format!("{kernel}, {} landmarks", landmarks.nrows()),
         Map::Fourier { frequencies } => format!("{} random features", 2 * frequencies.ncols()),
     }

@@ -3,8 +3,8 @@
 use faer::Mat;
 use prost::Message;
 use sarl::{
-    Block, Encoder, FeatureMap, Goal, Kernel, LandmarkOptions, Layout, Model, MomentsOptions,
-    Reduced, Role,
+    Block, Encoder, FeatureMap, Fit, FitParams, Goal, Kernel, LandmarkOptions, Layout, Model,
+    MomentsOptions, Reduced, Role, Scale, Scaling,
 };
 
 use crate::graph::Graph;
@@ -14,7 +14,6 @@ use crate::proto::{
 use crate::{Column, Error, Inputs, encoder as model, eraser};
 
 const ROWS: usize = 120;
-const AS_IT_IS: Inputs<'static> = Inputs::Matrix { shift: &[], factor: &[] };
 
 fn numbers() -> Mat<f64> {
     Mat::from_fn(ROWS, 2, |i, j| ((i * (7 + 4 * j)) % 31) as f64 / 10.0 - 1.5)
@@ -66,7 +65,13 @@ fn coded() -> Encoder {
 fn kernel(kernel: Kernel) -> Encoder {
     let options = LandmarkOptions { cap: 10, ..Default::default() };
     let map = FeatureMap::landmarks(kernel, numbers().as_ref(), &options).unwrap();
-    fit(&map, Layout::dense(2))
+    fit(&scaled(map), Layout::dense(2))
+}
+
+/// A map of rows that are scaled first.
+fn scaled(map: FeatureMap) -> FeatureMap {
+    let scaling = Scaling::standard(&[(0.1, 3.0), (0.2, 1.5)]);
+    map.over(2, &[], Some(scaling)).unwrap()
 }
 
 fn decoded(encoder: &Encoder, inputs: &Inputs<'_>, double: bool) -> ModelProto {
@@ -75,7 +80,7 @@ fn decoded(encoder: &Encoder, inputs: &Inputs<'_>, double: bool) -> ModelProto {
 }
 
 fn graph(encoder: &Encoder) -> GraphProto {
-    decoded(encoder, &AS_IT_IS, true).graph.unwrap()
+    decoded(encoder, &Inputs::Matrix, true).graph.unwrap()
 }
 
 /// The name, the type and the size of the second dimension; the first must be the rows.
@@ -108,7 +113,7 @@ fn colours() -> Vec<String> {
 #[test]
 fn a_matrix_goes_in_and_z_comes_out() {
     let encoder = linear();
-    let proto = decoded(&encoder, &AS_IT_IS, false);
+    let proto = decoded(&encoder, &Inputs::Matrix, false);
     assert_eq!((proto.producer_name.as_str(), proto.ir_version), ("sarl", 8));
     assert_eq!(proto.producer_version, env!("CARGO_PKG_VERSION"));
     let opsets: Vec<_> =
@@ -134,9 +139,9 @@ fn doubles_are_asked_for() {
 fn a_table_keeps_its_order_and_may_use_any_name() {
     let colours = colours();
     let columns = [
-        Column::Number { name: "Cast_0", shift: 1.0, factor: 2.0 },
+        Column::Number { name: "Cast_0" },
         Column::Category { name: "colour", values: &colours },
-        Column::Number { name: "b", shift: 0.0, factor: 1.0 },
+        Column::Number { name: "b" },
     ];
     let proto = decoded(&coded(), &Inputs::Table(&columns), false);
     assert!(proto.opset_import.iter().any(|o| o.domain == "ai.onnx.ml" && o.version == 3));
@@ -158,27 +163,24 @@ fn erasure_is_undone_in_the_units_of_the_inputs() {
     let x = numbers();
     let s: Vec<u32> = (0..ROWS).map(|i| u32::from(x[(i, 0)] > x[(i, 1)])).collect();
     let layout = Layout::dense(2).keep_features().class("s", Role::Sensitive, 2);
-    let map = FeatureMap::linear(2);
-    let mut moments = map.moments(&layout, MomentsOptions::default()).unwrap();
-    map.push(&mut moments, &Block::new(x.as_ref()).class(&s)).unwrap();
-    let reduced = Reduced::new(&moments.covariances().unwrap(), 0.0).unwrap();
-    let erasure = |goal| {
-        let model = Model::new(&map, &layout, &reduced, None, goal).unwrap();
-        model.erasure().unwrap()
-    };
-    let decoded = |erasure, shift: &[f64], factor: &[f64]| {
-        let bytes = eraser(erasure, shift, factor, false).unwrap();
+    let params = FitParams { scale: Scale::Standard, ..Default::default() };
+    let mut fit = Fit::new(params, layout).unwrap();
+    fit.push(&Block::new(x.as_ref()).class(&s)).unwrap();
+    let fitted = fit.finish().unwrap();
+    let erasure = |goal| fitted.solve(goal).unwrap().erasure().unwrap();
+    let decoded = |erasure| {
+        let bytes = eraser(erasure, false).unwrap();
         ModelProto::decode(bytes.as_slice()).unwrap().graph.unwrap()
     };
     let all = erasure(Goal::Lambda(1.0));
-    let graph = decoded(&all, &[3.0, 7.0], &[0.5, 2.0]);
+    let graph = decoded(&all);
     assert_eq!(described(&graph.input[0]), ("X".into(), FLOAT, 2));
     assert_eq!(described(&graph.output[0]), ("X_erased".into(), FLOAT, 2));
     let taken = all.taken();
-    assert_eq!(initializer(&graph, &[1, 2]), [taken[(0, 0)] / 0.5, taken[(0, 1)] / 2.0]);
-    let nothing = decoded(&erasure(Goal::Utility(1.0)), &[], &[]);
+    assert_eq!(initializer(&graph, &[1, 2]), [taken[(0, 0)], taken[(0, 1)]]);
+    assert_eq!(initializer(&graph, &[2]), all.mean());
+    let nothing = decoded(&erasure(Goal::Utility(1.0)));
     assert_eq!(operators(&nothing), ["Cast", "Cast"]);
-    assert!(eraser(&all, &[1.0], &[], false).is_err());
 }
 
 #[test]
@@ -205,14 +207,11 @@ fn no_product_with_one_constant_is_beside_a_matrix_product() {
         kernel(Kernel::Rbf { gamma: 0.3 }),
         kernel(Kernel::Laplacian { gamma: 0.3 }),
         kernel(polynomial),
-        fit(&map, Layout::dense(2)),
+        fit(&scaled(map), Layout::dense(2)),
     ];
-    let inputs = Inputs::Matrix { shift: &[0.1, 0.2], factor: &[0.3, 0.7] };
-    let mut graphs: Vec<GraphProto> =
-        encoders.iter().map(|e| decoded(e, &inputs, true).graph.unwrap()).collect();
-    let one = one_input();
-    let inputs = Inputs::Matrix { shift: &[0.1], factor: &[0.7] };
-    graphs.push(decoded(&one, &inputs, true).graph.unwrap());
+    let mut graphs: Vec<GraphProto> = encoders.iter().map(graph).collect();
+    graphs.push(graph(&one_input()));
+    assert!(graphs[..4].iter().all(|g| operators(g).starts_with(&["Cast", "Sub", "Mul"])));
     for graph in &graphs {
         let single = |name: &String| {
             let sizes = graph.initializer.iter().filter(|t| &t.name == name);
@@ -243,7 +242,7 @@ fn an_encoder_of_no_dimensions_has_a_graph() {
 fn what_does_not_fit_is_refused() {
     let encoder = coded();
     let refused = |inputs: &Inputs<'_>| model(&encoder, inputs, false).unwrap_err();
-    let number = |name| Column::Number { name, shift: 0.0, factor: 1.0 };
+    let number = |name| Column::Number { name };
     let (mut colours, name) = (colours(), "c");
     let short = &colours[..2];
     let table = [number("a"), number("b"), Column::Category { name, values: short }];
@@ -251,11 +250,6 @@ fn what_does_not_fit_is_refused() {
     assert_eq!(refused(&Inputs::Table(&table)), expected);
     let (what, found, expected) = ("number columns", 1, 2);
     assert_eq!(refused(&Inputs::Table(&table[1..])), Error::Width { what, found, expected });
-    let (what, found, expected) = ("shifts", 1, 5);
-    let inputs = Inputs::Matrix { shift: &[0.0], factor: &[] };
-    assert_eq!(refused(&inputs), Error::Width { what, found, expected });
-    let inputs = Inputs::Matrix { shift: &[], factor: &[f64::INFINITY; 5] };
-    assert_eq!(refused(&inputs), Error::NotFinite { value: f64::INFINITY });
     let same = [number("a"), number("a")];
     assert_eq!(refused(&Inputs::Table(&same)), Error::SameName { name: "a".into() });
     let output = [number("z"), number("a")];

@@ -10,8 +10,8 @@
 //! no weight of hiding: everything linear goes.
 
 use faer::{Mat, MatRef};
-use sarl::{Encoder, FeatureMap, Goal, Model, MomentsOptions, Reduced};
-use sarl_eval::{Labelled, Labels, moments};
+use sarl::{Encoder, FitParams, Goal, Ridge};
+use sarl_eval::{Labelled, Labels};
 
 use crate::error::{Error, Result};
 use crate::rival::{Data, Encode, Fitting, Rival, check, check_width};
@@ -46,15 +46,14 @@ impl Rival for Leace {
 
     fn fit(&self, data: &Data<'_>, how: &Fitting<'_>) -> Result<Box<dyn Encode>> {
         check(self, data, how)?;
-        let map = FeatureMap::linear(data.x.ncols());
         let labels =
             Labelled { targets: &[], sensitives: data.sensitives, names: &[], weights: None };
-        let (layout, moments) = moments(&map, data.x, &labels, MomentsOptions::default())?;
+        let params = FitParams { ridge: Ridge::Fixed(0.0), ..Default::default() };
+        let fitted = sarl_eval::fit(data.x, &labels, &params, how.stop)?;
         if (how.stop)() {
             return Err(Error::Interrupted);
         }
-        let reduced = Reduced::new(&moments.covariances()?, 0.0)?;
-        let encoder = Model::new(&map, &layout, &reduced, None, Goal::Lambda(1.0))?.encoder();
+        let encoder = fitted.solve(Goal::Lambda(1.0))?.encoder();
         let mut eraser = Eraser { encoder, emptied: Emptied::default() };
         eraser.emptied = Emptied::new(data.x, eraser.encode(data.x)?.as_ref());
         Ok(Box::new(eraser))

@@ -4,6 +4,7 @@
 //! `checksum` is the CRC-32 of the description and of all other tensors, so that a flipped bit is
 //! an error and not another model.
 
+use std::cmp::Ordering;
 use std::collections::HashMap;
 
 use faer::{Mat, MatRef};
@@ -99,12 +100,11 @@ impl Writer {
 /// A file's tensors, each checked before it is copied.
 pub(crate) struct Reader<'a> {
     kind: &'static str,
-    version: u32,
     tensors: SafeTensors<'a>,
 }
 
 impl<'a> Reader<'a> {
-    /// Opens a file of the given kind, of this version or an earlier one, and reads its description.
+    /// Opens a file of the given kind and version, and reads its description.
     pub(crate) fn open<T: DeserializeOwned>(
         bytes: &'a [u8],
         kind: &'static str,
@@ -123,21 +123,23 @@ impl<'a> Reader<'a> {
         if heading.kind != kind {
             return Err(failed(format!("it holds {}, not {kind}", heading.kind)));
         }
-        if !(1..=version).contains(&heading.version) {
-            let found = heading.version;
-            return Err(failed(format!("its version is {found}, this program reads {version}")));
+        match heading.version.cmp(&version) {
+            Ordering::Equal => {}
+            Ordering::Less => {
+                let message = "it was written by an earlier version of sarl: make it again";
+                return Err(failed(message.into()));
+            }
+            Ordering::Greater => {
+                let message = "it was written by a later version of sarl: use that one to read it";
+                return Err(failed(message.into()));
+            }
         }
         let found = tensors.tensor(CHECKSUM).ok().map(|t| t.data().to_vec());
         if found.as_deref() != Some(&checksum(json, &tensors.tensors()).to_le_bytes()) {
             return Err(failed("its checksum is wrong: the file is damaged".into()));
         }
         let description = serde_json::from_str(json).map_err(damaged)?;
-        Ok((Reader { kind, version: heading.version, tensors }, description))
-    }
-
-    /// The version of the file.
-    pub(crate) fn version(&self) -> u32 {
-        self.version
+        Ok((Reader { kind, tensors }, description))
     }
 
     /// Whether there is a tensor of this name.

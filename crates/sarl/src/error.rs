@@ -163,6 +163,17 @@ pub enum Error {
          be guaranteed about it"
     )]
     Unstable,
+    /// The exact kernel method on more rows than its memory allows.
+    #[error("the exact kernel method needs memory for the square of {rows} rows; it takes {most}")]
+    TooManyRows {
+        /// How many rows there were.
+        rows: u64,
+        /// How many it takes.
+        most: usize,
+    },
+    /// A kernel that random features cannot stand for.
+    #[error("there are no random Fourier features of a polynomial kernel; use landmarks")]
+    NoRandomFeatures,
     /// The caller asked for an end.
     #[error("interrupted")]
     Interrupted,

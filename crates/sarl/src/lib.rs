@@ -54,6 +54,7 @@ mod container;
 pub mod encoder;
 mod error;
 pub mod features;
+pub mod fit;
 pub mod front;
 pub mod moments;
 pub mod spectral;
@@ -62,8 +63,12 @@ pub mod tolerance;
 pub use encoder::{Encoder, Erasing, Erasure, Model};
 pub use error::{Error, Place, Result};
 pub use features::{
-    Choice, Family, FeatureMap, Kernel, LandmarkOptions, Map, Reservoir, Spanned, Wide,
+    Choice, Family, FeatureMap, Kernel, LandmarkOptions, Map, Reservoir, Scaling, Spanned, Wide,
     median_gamma, median_gamma_weighted,
+};
+pub use fit::{
+    Approximation, Chosen, EXACT_ROWS, Features, Fit, FitParams, Fitted, KernelParams, Ridge,
+    Scale, UsedRidge,
 };
 pub use front::{
     Attribute, Attributes, Bounds, Candidate, Certificate, Criterion, Front, Goal, HeldOut,

@@ -189,7 +189,7 @@ fn shapes_behind_a_map() {
     let narrow = Block::new(table.x().subcols(0, 2)).class(&table.y).class(&table.s);
     says(map.push(&mut moments(), &narrow), "dense input columns: found 2, expected 3");
     let coded = Block::new(table.x()).coded(&table.y).class(&table.y).class(&table.s);
-    let text = "class-coded feature columns: found 1, expected 0";
+    let text = "class-coded input columns: found 1, expected 0";
     says(map.push(&mut moments(), &coded), text);
 }
 

@@ -53,12 +53,17 @@ const HUGE: u64 = 1 << 60;
 fn sizes_that_are_lies() {
     let wide = |d: &mut Value, width: u64| {
         d["features"] = json!(width);
-        d["map"] = json!({"linear": {"dense": width, "codes": []}});
+        d["map"] = json!({"linear": {"width": width}});
+        d["inputs"]["dense"] = json!(width);
     };
     let found = variant(|d| d["features"] = json!(HUGE));
     assert_eq!(found, format!("the map has 3 features, not {HUGE}"));
-    let codes = json!({"linear": {"dense": 3, "codes": [u64::MAX]}});
-    assert_eq!(variant(|d| d["map"] = codes), "its inputs do not add up");
+    for codes in [u64::MAX, 1] {
+        let found = variant(|d| d["inputs"]["categories"] = json!([codes]));
+        assert_eq!(found, "its inputs do not add up");
+    }
+    let found = variant(|d| d["inputs"]["scaled"] = json!(true));
+    assert!(found.contains("scaling.shift"), "{found}");
     let found = variant(|d| wide(d, HUGE));
     assert!(found.starts_with("`reduced.basis` has shape (3, "), "{found}");
     assert!(found.contains(&format!("for {HUGE} features")), "{found}");

@@ -207,8 +207,10 @@ fn foreign_files() {
     assert_eq!(problem(&moments), "it holds moments, not model");
     let error = Moments::from_bytes(&untouched).unwrap_err().to_string();
     assert_eq!(error, "not a valid moments file: it holds model, not moments");
-    let found = variant(|p| p.description["version"] = json!(3));
-    assert_eq!(found, "its version is 3, this program reads 2");
+    let found = variant(|p| p.description["version"] = json!(4));
+    assert_eq!(found, "it was written by a later version of sarl: use that one to read it");
+    let found = variant(|p| p.description["version"] = json!(2));
+    assert_eq!(found, "it was written by an earlier version of sarl: make it again");
     let metadata = HashMap::from([("sarl".to_owned(), "{".to_owned())]);
     let found = problem(&Parts::of(&untouched).with_metadata(metadata));
     assert!(found.starts_with("the description is damaged: "), "{found}");

@@ -3,10 +3,9 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use serde::{Deserialize, Serialize};
 
 /// The kind of encoder.
-#[derive(Clone, Debug, Args, Serialize, Deserialize)]
+#[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Encoder")]
 pub struct EncoderOptions {
     /// Kernel of the encoder
@@ -32,17 +31,14 @@ pub struct EncoderOptions {
     pub landmarks: u32,
     /// Take landmarks from the rows of this file only: the model then holds no row of DATA
     #[arg(long, value_name = "FILE")]
-    #[serde(skip)]
     pub landmarks_from: Option<PathBuf>,
     /// Stop taking landmarks when this share of the kernel's trace is left [default: 1e-8], and
     /// warn when the landmarks leave more
     #[arg(long, value_name = "T")]
-    #[serde(default)]
     pub tolerance: Option<f64>,
     /// Ridge added to the covariance; auto chooses by held-out losses [default: auto for kernels and
     /// for more features than a tenth of the rows, else 0]
     #[arg(long, value_name = "R|auto", value_parser = number_or_auto)]
-    #[serde(default)]
     pub ridge: Option<NumberOrAuto>,
     /// Dimensions of z at most [default: as many as help]
     #[arg(long, value_name = "R", value_parser = clap::value_parser!(u32).range(1..))]
@@ -76,15 +72,8 @@ impl Default for EncoderOptions {
     }
 }
 
-impl EncoderOptions {
-    /// The options of the paper: an encoder has a ridge only where that is said.
-    pub fn plain() -> Self {
-        EncoderOptions { ridge: Some(NumberOrAuto::Number(0.0)), ..Default::default() }
-    }
-}
-
 /// A number, or a choice made by looking at the data.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum NumberOrAuto {
     Number(f64),
     Auto,
@@ -101,7 +90,7 @@ fn number_or_auto(text: &str) -> Result<NumberOrAuto, String> {
 }
 
 /// Kernels by name.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum KernelName {
     #[default]
     Linear,
@@ -111,7 +100,7 @@ pub enum KernelName {
 }
 
 /// How a kernel is represented.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Approximation {
     /// Landmarks (Nyström)
     #[default]
@@ -123,7 +112,7 @@ pub enum Approximation {
 }
 
 /// How landmarks are chosen.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Sampling {
     /// Randomly pivoted Cholesky
     #[default]

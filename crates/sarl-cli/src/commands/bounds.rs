@@ -6,10 +6,10 @@ use crate::{data, output, warnings};
 
 pub fn run(options: &Bounds, global: &Global) -> Outcome {
     let fitted = data::fit(&options.data, &options.encoder, &[], global)?;
-    let front = sarl::Front::new(&fitted.reduced, fitted.cap)?;
-    warnings::about_fit(&fitted, &front, global);
+    let (reduced, front) = (fitted.fit.reduced()?, fitted.fit.front()?);
+    warnings::about_fit(&fitted, &front, global)?;
     if global.json {
-        return output::print_json(&output::bounds_json(&fitted.reduced, &front)?);
+        return output::print_json(&output::bounds_json(reduced, &front)?);
     }
-    output::print(&output::bounds_table(&fitted.reduced, &front)?)
+    output::print(&output::bounds_table(reduced, &front)?)
 }

@@ -5,26 +5,23 @@ use std::path::{Path, PathBuf};
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
-use sarl::{
-    Block, Bounds, Family, FeatureMap, Front, Goal, HeldOut, Kernel, LandmarkOptions, Layout,
-    Model, Moments, MomentsOptions, Reduced, Role, best_ridge, median_gamma,
-};
+use sarl::{Bounds, FitParams, Goal, HeldOut, Model};
 use sarl_data::Schema;
 use sarl_eval::probes::Linear;
-use sarl_eval::{Asked, Attributes, Labels};
+use sarl_eval::{Asked, Attributes, Labelled, Labels};
 use sarl_report::page::{Page, Section};
 use serde_json::{Value, json};
 
 use super::fit::SCHEMA;
 use super::front;
-use crate::args::{Demo, EncoderOptions, Global, KernelName, NumberOrAuto};
+use crate::args::{Demo, Global};
 use crate::failure::{Exit, Failure, Outcome};
 use crate::origin::Origin;
 use crate::page::{self, Heard, Inputs, Shown, Subject, Typed, facts, values};
 use crate::reproduce::sample::{Sample, codes, mixture};
-use crate::reproduce::trial::{Encoded, Split};
+use crate::reproduce::trial::{Encoded, Split, kernel, linear};
 use crate::ring::Probing;
-use crate::{output, plot};
+use crate::{memory, output, plot};
 
 const TRAIN: usize = 4000;
 const TEST: usize = 1000;
@@ -43,15 +40,13 @@ pub fn run(options: &Demo, global: &Global) -> Outcome {
     let (train, test) = (mixture(TRAIN, &mut rng), mixture(TEST, &mut rng));
     sarl_data::write_file(&folder.join("mixture.csv"), csv(&train).as_bytes())?;
 
-    let linear = FeatureMap::linear(3);
-    let gamma = median_gamma(Family::Rbf, train.x.as_ref())?;
-    let landmarks = LandmarkOptions { seed: options.seed, ..Default::default() };
-    let kernel = FeatureMap::landmarks(Kernel::Rbf { gamma }, train.x.as_ref(), &landmarks)?;
     let schema = schema(&folder.join("mixture.csv"))?;
-    let runs = [
-        Run::new("linear", &linear, &train, folder, &schema.to_json()?)?,
-        Run::new("kernel", &kernel, &train, folder, &schema.to_json()?)?,
-    ];
+    // Hundreds of landmarks fit the noise of 4000 rows; a ridge chosen on held-out rows does not.
+    let run = |name: &'static str, params: FitParams| {
+        let params = FitParams { seed: options.seed, ..params };
+        Run::new(name, &params, &train, folder, &schema.to_json()?)
+    };
+    let runs = [run("linear", linear())?, run("kernel", kernel())?];
     let split = Split::new(train, test, 0);
     let report = folder.join("report.html");
     page::write(&page(&runs, &split, &schema, folder, options, global)?, &report)?;
@@ -97,7 +92,6 @@ fn schema(path: &Path) -> Outcome<Schema> {
     let request = sarl_data::Request {
         targets: sarl_data::Targets::parse(&["shape"])?,
         sensitives: vec!["colour".parse()?],
-        scale: sarl_data::Scale::None,
         ..Default::default()
     };
     let go = &mut |_| std::ops::ControlFlow::Continue(());
@@ -118,36 +112,27 @@ struct Run {
 impl Run {
     fn new(
         name: &'static str,
-        map: &FeatureMap,
+        params: &FitParams,
         train: &Sample,
         folder: &Path,
         schema: &str,
     ) -> Outcome<Self> {
-        let layout =
-            Layout::dense(3).class("shape", Role::Target, 2).class("colour", Role::Sensitive, 2);
-        let mut moments: Moments = map.moments(&layout, MomentsOptions::default())?;
-        let block = Block::new(train.x.as_ref()).class(codes(&train.y)).class(codes(&train.s));
-        map.push(&mut moments, &block)?;
-        // Hundreds of landmarks fit the noise of 4000 rows; a ridge chosen on held-out rows does not.
-        let ridge = if map.is_linear() { 0.0 } else { best_ridge(&moments, None)?.ridge };
-        let reduced = Reduced::new(&moments.covariances()?, ridge)?;
-        let front = Front::new(&reduced, None)?;
-        let folds = HeldOut::new(&moments, ridge, None)?;
+        let labels = Labelled {
+            targets: std::slice::from_ref(&train.y),
+            sensitives: std::slice::from_ref(&train.s),
+            names: &["shape".to_owned(), "colour".to_owned()],
+            weights: None,
+        };
+        let fitted = memory::fit(train.x.as_ref(), &labels, params)?;
+        let (front, folds) = (fitted.front()?, fitted.heldout()?);
         let heldout = folds.points(POINTS)?.into_iter().map(Some);
         let points: Vec<_> = front.points(POINTS)?.into_iter().zip(heldout).collect();
         let goal = Goal::Leakage(LEAKAGE);
-        let mut model = Model::new(map, &layout, &reduced, None, goal.clone())?;
+        let mut model = fitted.solve(goal.clone())?;
+        model.keep_heldout(folds.clone());
         model.extra.insert(SCHEMA.into(), schema.to_owned());
-        let options = match map.is_linear() {
-            true => EncoderOptions::default(),
-            false => EncoderOptions {
-                kernel: KernelName::Rbf,
-                ridge: Some(NumberOrAuto::Auto),
-                ..Default::default()
-            },
-        };
         let table = folder.join("mixture.csv");
-        Origin::new(&options, [table.as_path()].into_iter())?.store(&mut model)?;
+        Origin::new([table.as_path()].into_iter())?.store(&mut model)?;
         let path = folder.join(format!("{name}.safetensors"));
         sarl_data::write_file(&path, &model.to_bytes()?)?;
         let table = folder.join(format!("{name}-front.csv"));

@@ -46,7 +46,7 @@ pub fn run(options: &Encode, global: &Global) -> Outcome {
     let (mut rows, mut dropped) = (0, 0);
     while let Some(block) = blocks.next() {
         let block = block?;
-        let z = with_block(&block, model.is_linear(), |b| Ok(encoder.encode_block(b)?))?;
+        let z = with_block(&block, |b| Ok(encoder.encode_block(b)?))?;
         let mut flat: Vec<f64> = (0..z.nrows()).flat_map(|i| z.row(i).iter().copied()).collect();
         for row in &block.gaps {
             flat[row * z.ncols()..][..z.ncols()].fill(f64::NAN);

@@ -34,18 +34,17 @@ pub fn run(options: &Fit, global: &Global) -> Outcome {
     }
     let fitted = data::fit(&options.data, &options.encoder, &outputs, global)?;
     let read = start.elapsed();
-    let front = sarl::Front::new(&fitted.reduced, fitted.cap)?;
-    let mut warnings = warnings::about_fit(&fitted, &front, global);
-    let mut model =
-        Model::new(&fitted.map, &fitted.layout, &fitted.reduced, fitted.cap, goal.clone())?;
-    let folds = output::heldout(&fitted, global)?;
+    let front = fitted.fit.front()?;
+    let mut warnings = warnings::about_fit(&fitted, &front, global)?;
+    let mut model = fitted.fit.solve(goal.clone())?;
+    let folds = output::heldout(&fitted.fit, global)?;
     let solved = folds.as_ref().map(|folds| folds.solve_each(goal, &front)).transpose()?;
     folds.iter().for_each(|folds| model.keep_heldout(folds.clone()));
     let (heldout, labels): (Option<HeldOutLosses>, Option<HeldOutLabels>) = solved.unzip();
     model.extra.insert(SCHEMA.into(), fitted.schema.to_json()?);
     model.extra.insert(HELDOUT.into(), serde_json::to_string(&heldout)?);
     model.extra.insert(HELDOUT_LABELS.into(), serde_json::to_string(&labels)?);
-    Origin::new(&options.encoder, fitted.files.iter().map(PathBuf::as_path))?.store(&mut model)?;
+    Origin::new(fitted.files.iter().map(PathBuf::as_path))?.store(&mut model)?;
     if options.encoder.landmarks_from.is_some() {
         model.extra.insert(given_away::PUBLIC.into(), String::new());
     }
@@ -69,7 +68,7 @@ pub fn run(options: &Fit, global: &Global) -> Outcome {
 
 fn report(
     options: &Fit,
-    fitted: &data::Fitted,
+    fitted: &data::FittedTable,
     model: &Model,
     heldout: Option<&HeldOut>,
     warnings: Vec<String>,
@@ -80,7 +79,7 @@ fn report(
     let heard = match options.audit {
         true => {
             let (data, schema) = (&fitted.files, &fitted.schema);
-            Some(along_the_front(data, schema, &options.encoder, Some(goal), global)?)
+            Some(along_the_front(data, schema, fitted.fit.params(), Some(goal), global)?)
         }
         false => None,
     };
@@ -93,7 +92,7 @@ fn report(
         points: &points,
         own: true,
         retune: Typed::retune(&options.output),
-        inputs: Inputs::of_schema(&fitted.schema, fitted.spreads()?),
+        inputs: Inputs::of_schema(&fitted.schema, fitted.fit.feature_spreads()?),
         heard: heard.as_ref(),
         audited: None,
         advice: "No audit was run: `--audit` runs one, and so does `sarl audit`.",

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use sarl::{Goal, HeldOut, HeldOutLosses, Model, Point};
+use sarl::{Goal, HeldOut, HeldOutLosses, Point};
 use serde_json::{Value, json};
 
 use crate::args::{Front, Global};
@@ -25,9 +25,9 @@ pub fn run(options: &Front, global: &Global) -> Outcome {
         return Err(Failure::usage("--csv and --html are the same file"));
     }
     let fitted = data::fit(&options.data, &options.encoder, &outputs, global)?;
-    let front = sarl::Front::new(&fitted.reduced, fitted.cap)?;
-    let warnings = warnings::about_fit(&fitted, &front, global);
-    let heldout = output::heldout(&fitted, global)?;
+    let (reduced, front) = (fitted.fit.reduced()?, fitted.fit.front()?);
+    let warnings = warnings::about_fit(&fitted, &front, global)?;
+    let heldout = output::heldout(&fitted.fit, global)?;
     let rows = rows(&front, heldout.as_ref(), options.points as usize)?;
     let breakpoints = front.breakpoints()?;
     if let Some(path) = &options.csv {
@@ -40,7 +40,7 @@ pub fn run(options: &Front, global: &Global) -> Outcome {
     if global.json {
         let points: Vec<_> = rows.iter().map(|(p, h)| output::point_json(p, h.as_ref())).collect();
         let mut value = json!({
-            "bounds": output::bounds_json(&fitted.reduced, &front)?,
+            "bounds": output::bounds_json(reduced, &front)?,
             "breakpoints": breakpoints,
             "points": points,
         });
@@ -50,7 +50,7 @@ pub fn run(options: &Front, global: &Global) -> Outcome {
         }
         return output::print_json(&value);
     }
-    output::print(&output::bounds_table(&fitted.reduced, &front)?)?;
+    output::print(&output::bounds_table(reduced, &front)?)?;
     output::print(&format!("\n{}", table(&rows)))?;
     if !breakpoints.is_empty() {
         let ends = (breakpoints.first(), breakpoints.last());
@@ -78,16 +78,16 @@ pub fn rows(front: &sarl::Front<'_>, heldout: Option<&HeldOut>, count: usize) ->
 
 fn report(
     options: &Front,
-    fitted: &data::Fitted,
+    fitted: &data::FittedTable,
     heldout: Option<&HeldOut>,
     rows: &[Row],
     warnings: Vec<String>,
     global: &Global,
 ) -> Outcome<Option<Value>> {
-    let data::Fitted { map, layout, reduced, cap, schema, files, .. } = fitted;
-    let model = Model::new(map, layout, reduced, *cap, Goal::Lambda(0.0))?;
+    let data::FittedTable { fit, schema, files, .. } = fitted;
+    let model = fit.solve(Goal::Lambda(0.0))?;
     let heard = match options.audit {
-        true => Some(along_the_front(files, schema, &options.encoder, None, global)?),
+        true => Some(along_the_front(files, schema, fit.params(), None, global)?),
         false => None,
     };
     let every = rows.len().div_ceil(MOST_POINTS);
@@ -101,7 +101,7 @@ fn report(
         points: &points,
         own: false,
         retune: Typed::fit(&[]),
-        inputs: Inputs::of_schema(schema, fitted.spreads()?),
+        inputs: Inputs::of_schema(schema, fit.feature_spreads()?),
         heard: heard.as_ref(),
         audited: None,
         advice: "No audit was run: `--audit` runs one.",

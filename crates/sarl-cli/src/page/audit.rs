@@ -2,13 +2,13 @@
 
 use std::path::PathBuf;
 
-use sarl::{Goal, Model};
+use sarl::{FitParams, Goal, Model};
 use sarl_data::Schema;
 use sarl_eval::{Attributes, Finding, Side, Trial, blind};
 use sarl_report::page::{Chart, Cursor, Section, Table};
 use sarl_report::{Axis, Bars, Colour, Figure, Line, Panel, Points, Rule, Shape, Spread, Style};
 
-use crate::args::{EncoderOptions, Global, ProbeOptions};
+use crate::args::{Global, ProbeOptions};
 use crate::failure::Outcome;
 use crate::findings;
 use crate::inquiry::{self, Files, Known};
@@ -47,24 +47,24 @@ const ROWS: u32 = 15_000;
 pub fn along_the_front(
     data: &[PathBuf],
     schema: &Schema,
-    encoder: &EncoderOptions,
+    params: &FitParams,
     goal: Option<Goal>,
     global: &Global,
 ) -> Outcome<Heard> {
     let probing = ProbeOptions { seeds: 1, rows: ROWS, ..Default::default() };
     let files = Files::open(data, &probing)?;
-    let mut parts = files.read(schema, None, Known::Seen, &probing, encoder.seed, global)?;
-    parts.standardise(schema);
+    let mut parts = files.read(schema, None, Known::Seen, &probing, params.seed, global)?;
+    parts.standardise(schema, params.scale);
     let attributes = inquiry::attributes(schema, &parts);
     let asked = attributes.asked();
     let mut who = inquiry::probes(&probing)?;
     // The costliest of all, and hardly ever the best.
     who.retain(|probe| probe.name() != "net-128x128");
     let ring = parts.ring(&asked, Probing::both(&who))?;
-    let model = parts.fitted()?.fit(encoder, Goal::Lambda(0.0))?;
-    let mut rows = parts.words(data, &probing, encoder.seed);
+    let model = parts.fitted()?.fit(params)?.solve(Goal::Lambda(0.0))?;
+    let mut rows = parts.words(data, &probing, params.seed);
     rows += "For this the encoder was fitted anew on fewer rows than the whole, so that it may leak a little more than that of all rows.";
-    let seeds = probing.seeds(encoder.seed);
+    let seeds = probing.seeds(params.seed);
     let (control, levels) = hear(&ring, &model, goal, &attributes, &seeds, global)?;
     Ok(Heard {
         who: "the encoder".to_owned(),

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use indicatif::HumanCount;
 use sarl::Model;
-use sarl_data::{FeatureValues, Label, LabelValues, Scale, Schema};
+use sarl_data::{FeatureValues, Label, LabelValues, Schema};
 use sarl_report::page::Fact;
 
 use super::command::typed;
@@ -41,7 +41,8 @@ pub fn facts(
         let names: Vec<String> = files.iter().map(|f| f.display().to_string()).collect();
         all.push(fact("Data", names.join(", ")));
     }
-    all.extend(schema.into_iter().flat_map(columns));
+    let scaled = models.iter().any(|model| model.scaling().is_some());
+    all.extend(schema.into_iter().flat_map(|schema| columns(schema, scaled)));
     for model in models {
         let reduced = model.reduced();
         let (p, q) = reduced.label_columns();
@@ -65,7 +66,7 @@ pub fn facts(
 }
 
 /// What the columns hold.
-fn columns(schema: &Schema) -> Vec<Fact> {
+fn columns(schema: &Schema, scaled: bool) -> Vec<Fact> {
     let numbers =
         schema.features().iter().filter(|f| matches!(f.values, FeatureValues::Number { .. }));
     let numbers = numbers.count();
@@ -75,9 +76,9 @@ fn columns(schema: &Schema) -> Vec<Fact> {
         let dropped = HumanCount(schema.dropped_rows());
         rows += &format!("; {dropped} more had missing values and were left out");
     }
-    let scaled = match schema.scale() {
-        Scale::Standard => "; numbers have unit variance",
-        Scale::None => "; numbers are as they come",
+    let scaled = match scaled {
+        true => "; numbers have unit variance",
+        false => "; numbers are as they come",
     };
     let mut all = vec![
         fact("Rows", rows),

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use faer::{Mat, MatRef};
-use sarl_data::{FeatureValues, Scale, Schema};
+use sarl_data::{FeatureValues, Schema};
 
 /// The inputs of an encoder.
 pub struct Inputs {
@@ -54,10 +54,7 @@ impl Inputs {
             FeatureValues::Category { .. } => None,
         });
         for (spread, std) in spreads.iter_mut().zip(numbers) {
-            *spread = match schema.scale() {
-                Scale::Standard if std > 0.0 => 1.0,
-                _ => std,
-            };
+            *spread = std;
         }
         Self::of_schema(schema, spreads)
     }

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use sarl::{Goal, Model};
+use sarl::{Family, Features, FitParams, Goal, KernelParams, Model};
 use sarl_eval::Probe;
 use sarl_eval::probes::Network;
 use sarl_report::{Axis, Figure, Panel, Steps, Style};
@@ -11,9 +11,9 @@ use serde_json::{Value, json};
 use super::sample::{Sample, absent, arrays, find};
 use super::showing::{Entrant, Showing, at_no_more_cell, balance, panel, rivals, seconds};
 use super::study::Study;
-use super::trial::{Mean, Split, Told, accuracy, everyone};
+use super::trial::{Mean, Split, Told, accuracy, everyone, linear};
 use super::{Effort, Experiment, Table, bounds_panel};
-use crate::args::{EncoderOptions, KernelName, RivalEffort};
+use crate::args::RivalEffort;
 use crate::failure::{Failure, Outcome};
 use crate::ring::Probing;
 
@@ -44,7 +44,7 @@ pub fn run(effort: &Effort<'_>) -> Outcome<Experiment> {
     for (name, kernel) in [("Linear-SARL", false), ("Kernel-SARL", true)] {
         let _step = effort.step(&format!("cifar100: fitting {name}"))?;
         let start = Instant::now();
-        let model = split.fit(&options(kernel), Goal::Lambda(0.0))?;
+        let model = split.fit(&params(kernel))?.solve(Goal::Lambda(0.0))?;
         encoders.push(Fitted { name, model, seconds: start.elapsed().as_secs_f64() });
     }
     let full = encoders[0].model.point().leakage;
@@ -98,16 +98,10 @@ pub fn run(effort: &Effort<'_>) -> Outcome<Experiment> {
 /// The paper's probe.
 const PROBES: [&dyn Probe; 1] = [&Network::SMALL];
 
-fn options(kernel: bool) -> EncoderOptions {
-    match kernel {
-        false => EncoderOptions { folds: 1, ..EncoderOptions::plain() },
-        true => EncoderOptions {
-            kernel: KernelName::Polynomial,
-            degree: 5,
-            folds: 1,
-            ..EncoderOptions::plain()
-        },
-    }
+fn params(kernel: bool) -> FitParams {
+    let polynomial = KernelParams { degree: 5, ..KernelParams::new(Family::Polynomial) };
+    let features = if kernel { Features::Kernel(polynomial) } else { Features::Linear };
+    FitParams { features, folds: 1, ..linear() }
 }
 
 fn data() -> Outcome<(Sample, Sample)> {

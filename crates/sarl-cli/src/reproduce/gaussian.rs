@@ -2,7 +2,7 @@
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
-use sarl::{Goal, Model};
+use sarl::{FitParams, Goal, Model};
 use sarl_eval::probes::Logistic;
 use sarl_report::{Axis, Colour, Figure, Histogram, Panel, Points, Shape, even_edges};
 use serde_json::{Value, json};
@@ -11,9 +11,8 @@ use super::mixture_rivals::Rivals;
 use super::sample::{Sample, arrays, codes, find, mixture};
 use super::showing::panel;
 use super::study::Study;
-use super::trial::{Mean, Split, accuracy, everyone};
+use super::trial::{Mean, Split, accuracy, everyone, kernel, linear};
 use super::{Effort, Experiment, Table};
-use crate::args::{EncoderOptions, KernelName, NumberOrAuto};
 use crate::failure::Outcome;
 use crate::output;
 use crate::ring::Probing;
@@ -31,13 +30,8 @@ const PROTOCOL: &str = "4000 rows to learn from and 1000 to be tested on: the au
     Rivals are fitted on the drawn samples, with columns of unit variance, at several weights of hiding.";
 
 /// The two encoders of the paper.
-pub fn kinds() -> [(&'static str, EncoderOptions); 2] {
-    let kernel = EncoderOptions {
-        kernel: KernelName::Rbf,
-        ridge: Some(NumberOrAuto::Auto),
-        ..Default::default()
-    };
-    [("Linear-SARL", EncoderOptions::plain()), ("Kernel-SARL", kernel)]
+pub fn kinds() -> [(&'static str, FitParams); 2] {
+    [("Linear-SARL", linear()), ("Kernel-SARL", kernel())]
 }
 
 pub fn run(effort: &Effort<'_>) -> Outcome<Experiment> {
@@ -60,15 +54,16 @@ pub fn run(effort: &Effort<'_>) -> Outcome<Experiment> {
     };
     let mut fronts = Vec::new();
     let (mut models, mut studies) = (Vec::new(), Vec::new());
-    for (name, options) in kinds() {
+    for (name, params) in kinds() {
         let _step = effort.step(&format!("gaussian: the front of {name}"))?;
         let drawn: Vec<Vec<Place>> =
-            splits.iter().map(|s| front(s, &options)).collect::<Outcome<_>>()?;
-        let (model, folds) = shown.fit_folds(&options, Goal::Lambda(0.5))?;
+            splits.iter().map(|s| front(s, &params)).collect::<Outcome<_>>()?;
+        let fitted = shown.fit(&params)?;
+        let (model, folds) = (fitted.solve(Goal::Lambda(0.5))?, fitted.heldout_if_any()?);
         let fitted = (model.clone(), folds);
         let study = Study::new(name, ("shape", "colour"), fitted, shown, None);
         studies.push(study.classes(&["circle", "cross"], &["blue", "red"]));
-        let shown_front = front(shown, &options)?;
+        let shown_front = front(shown, &params)?;
         fronts.push(Front { name, drawn, shown: shown_front });
         models.push(model);
     }
@@ -136,8 +131,8 @@ impl Front {
     }
 }
 
-fn front(split: &Split, options: &EncoderOptions) -> Outcome<Vec<Place>> {
-    let model = split.fit(options, Goal::Lambda(0.0))?;
+fn front(split: &Split, params: &FitParams) -> Outcome<Vec<Place>> {
+    let model = split.fit(params)?.solve(Goal::Lambda(0.0))?;
     (0..=STEPS)
         .map(|i| {
             crate::progress::check()?;

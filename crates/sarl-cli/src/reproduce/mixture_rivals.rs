@@ -126,9 +126,9 @@ fn add(all: &mut Vec<Showing>, more: Vec<Showing>) {
 fn ours(split: &Split, seed: u64, effort: &Effort<'_>) -> Outcome<Vec<Showing>> {
     let _step = effort.step("gaussian: ours beside the rivals")?;
     let mut all = Vec::new();
-    for (name, options) in kinds() {
+    for (name, params) in kinds() {
         let start = Instant::now();
-        let model = split.fit(&options, Goal::Lambda(0.0))?;
+        let model = split.fit(&params)?.solve(Goal::Lambda(0.0))?;
         let mut seconds = start.elapsed().as_secs_f64();
         let most = model.point().leakage;
         for share in SHARES {

@@ -8,7 +8,7 @@ use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
-use sarl_data::{BlockOptions, LabelColumn, Missing, Request, Scale, Schema, Source, Targets};
+use sarl_data::{BlockOptions, LabelColumn, Missing, Request, Schema, Source, Targets};
 use sarl_eval::Labels;
 
 use crate::failure::{Exit, Failure, Outcome};
@@ -85,7 +85,6 @@ pub fn arrays(paths: &[&Path]) -> Outcome<Vec<Sample>> {
     let request = Request {
         targets: Targets::parse(&["y:class"])?,
         sensitives: vec!["s:class".parse()?],
-        scale: Scale::None,
         ..Default::default()
     };
     Ok(tables(paths, &request)?.0)
@@ -149,7 +148,6 @@ pub fn complete(target: &str, sensitive: &str) -> Outcome<Request> {
         targets: Targets::parse(&[target])?,
         sensitives: vec![sensitive.parse()?],
         missing: Missing::Drop,
-        scale: Scale::None,
         ..Default::default()
     })
 }

@@ -2,15 +2,15 @@
 
 use std::sync::LazyLock;
 
-use sarl::{Goal, HeldOut, Model, Role};
+use sarl::{FitParams, Fitted, Goal, Model, Ridge, Role};
 use sarl_eval::probes::{Logistic, Network};
 use sarl_eval::{Attribute, Attributes, Finding, Labelled, Probe, Score, Side, probes};
 
 use super::sample::{Sample, codes};
 use super::showing::Showing;
-use crate::args::{EncoderOptions, Global};
+use crate::args::Global;
 use crate::failure::{Exit, Failure, Outcome};
-use crate::memory::{Prepared, fit, fit_folds, standardise};
+use crate::memory::{fit, standardise};
 use crate::page::hear;
 use crate::progress;
 pub use crate::ring::Encoded;
@@ -30,18 +30,9 @@ impl Split {
         split
     }
 
-    /// An encoder fitted on the rows to learn from.
-    pub fn fit(&self, options: &EncoderOptions, goal: Goal) -> Outcome<Model> {
-        fit(self.train.x.as_ref(), &self.labels(), options, goal)
-    }
-
-    /// The same with its folds.
-    pub fn fit_folds(
-        &self,
-        options: &EncoderOptions,
-        goal: Goal,
-    ) -> Outcome<(Model, Option<HeldOut>)> {
-        fit_folds(self.train.x.as_ref(), &self.labels(), options, goal)
+    /// Encoders fitted on the rows to learn from.
+    pub fn fit(&self, params: &FitParams) -> Outcome<Fitted> {
+        fit(self.train.x.as_ref(), &self.labels(), params)
     }
 
     /// Audits along the front of a model of full utility, and at a goal.
@@ -55,11 +46,6 @@ impl Split {
         let (asked, who) = (attributes.asked(), probes::all());
         let ring = self.ring(&asked, Probing::both(&who));
         hear(&ring, model, Some(goal), attributes, &[0], global)
-    }
-
-    /// The rows to learn from, ready for every ridge.
-    pub fn prepare(&self, options: &EncoderOptions) -> Outcome<Prepared> {
-        Prepared::new(self.train.x.as_ref(), &self.labels(), options)
     }
 
     fn labels(&self) -> Labelled<'_> {
@@ -160,6 +146,17 @@ impl Split {
         let scored = ring.score(z, 0.0, seeds, threads, &progress::interrupted)?;
         Ok((Told::new(scored.found)?, scored.leakages))
     }
+}
+
+/// The linear encoder of the paper, which has no ridge.
+pub fn linear() -> FitParams {
+    FitParams { ridge: Ridge::Fixed(0.0), ..Default::default() }
+}
+
+/// A kernel encoder with the ridge that does best on held-out rows.
+pub fn kernel() -> FitParams {
+    let kernel = sarl::KernelParams::new(sarl::Family::Rbf);
+    FitParams { ridge: Ridge::Auto, ..FitParams::kernel(kernel) }
 }
 
 /// What was told of both attributes.

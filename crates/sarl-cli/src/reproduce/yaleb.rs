@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use faer::Mat;
-use sarl::{Family, Goal, Model, median_gamma};
+use sarl::{Approximation, Family, Features, FitParams, Goal, KernelParams, Model, median_gamma};
 use sarl_eval::Baseline;
 use sarl_report::Figure;
 use serde_json::json;
@@ -11,9 +11,8 @@ use serde_json::json;
 use super::sample::{Sample, absent, arrays, codes, find};
 use super::showing::{Entrant, Showing, at_no_more_cell, balance, rivals};
 use super::study::Study;
-use super::trial::{Split, Told, balanced, everyone};
+use super::trial::{Split, Told, balanced, everyone, linear};
 use super::{Bar, Effort, Experiment, Table, bars, verdict};
-use crate::args::{Approximation, EncoderOptions, KernelName, NumberOrAuto};
 use crate::failure::{Failure, Outcome};
 
 const PROTOCOL: &str = "The split of Xie et al. (190 pictures to learn from, 1096 to be tested on) and, marked EX, the two exchanged; unit variance over the training rows. \
@@ -170,12 +169,14 @@ pub fn run(effort: &Effort<'_>) -> Outcome<Experiment> {
 /// The encoder with the ridge and the width that do best in cross-validation.
 fn best(split: &Split, kernel: bool) -> Outcome<Model> {
     let auto = median_gamma(Family::Rbf, split.train.x.as_ref())?;
-    let options = |width: f64| EncoderOptions {
-        kernel: if kernel { KernelName::Rbf } else { KernelName::Linear },
-        approx: if kernel { Approximation::Exact } else { Approximation::default() },
-        gamma: NumberOrAuto::Number(width * auto),
-        folds: 1,
-        ..EncoderOptions::plain()
+    let params = |width: f64| {
+        let exact = KernelParams {
+            approximation: Approximation::Exact,
+            gamma: Some(width * auto),
+            ..KernelParams::new(Family::Rbf)
+        };
+        let features = if kernel { Features::Kernel(exact) } else { Features::Linear };
+        FitParams { features, folds: 1, ..linear() }
     };
     let widths = if kernel { &WIDTHS[..] } else { &WIDTHS[..1] };
     let mut best = (f64::NEG_INFINITY, 1.0, 0.0);
@@ -189,9 +190,10 @@ fn best(split: &Split, kernel: bool) -> Outcome<Model> {
             let (seen, held) = (split.train.select(&seen), split.train.select(&held));
             let pixels = seen.x.ncols();
             let fold = Split::new(seen, held, pixels);
-            let prepared = fold.prepare(&options(width))?;
+            let fitted = fold.fit(&params(width))?;
             for (right, ridge) in right.iter_mut().zip(RIDGES) {
-                let model = prepared.solve(ridge * prepared.variance()?, Goal::Lambda(1.0))?;
+                let ridged = fitted.with_ridge(ridge * fitted.mean_variance()?)?;
+                let model = ridged.solve(Goal::Lambda(1.0))?;
                 *right += nearest(&fold, &model)?;
             }
         }
@@ -201,8 +203,9 @@ fn best(split: &Split, kernel: bool) -> Outcome<Model> {
             }
         }
     }
-    let prepared = split.prepare(&options(best.1))?;
-    prepared.solve(best.2 * prepared.variance()?, Goal::Lambda(1.0))
+    let fitted = split.fit(&params(best.1))?;
+    let ridged = fitted.with_ridge(best.2 * fitted.mean_variance()?)?;
+    Ok(ridged.solve(Goal::Lambda(1.0))?)
 }
 
 /// How many test rows have the nearest class centre of their own class.

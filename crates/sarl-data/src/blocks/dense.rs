@@ -21,8 +21,6 @@ pub(super) struct DenseColumn {
     pub(super) name: String,
     pub(super) place: usize,
     pub(super) mean: f64,
-    pub(super) shift: f64,
-    pub(super) factor: f64,
 }
 
 /// A number that turns into the kind we calculate with.
@@ -51,7 +49,7 @@ impl Number for i32 {
     }
 }
 
-/// Writes the scaled columns into `to`, row by row.
+/// Writes the columns into `to`, row by row.
 pub(super) fn transpose(
     to: &mut [f64],
     columns: &[DenseColumn],
@@ -68,7 +66,7 @@ pub(super) fn transpose(
         let rows = first..first + tile.len() / width;
         let mut place = 0;
         while place < width {
-            let (taken, sound) = put_some(tile, place, columns, values, rows.clone());
+            let (taken, sound) = put_some(tile, place, values, rows.clone());
             for place in (place..place + taken).filter(|_| !sound) {
                 mend(tile, width, place, &columns[place], &values[place], first, policy, at)?;
             }
@@ -83,25 +81,23 @@ pub(super) fn transpose(
 fn put_some(
     tile: &mut [f64],
     place: usize,
-    columns: &[DenseColumn],
     values: &[Values],
     rows: Range<usize>,
 ) -> (usize, bool) {
     if let Some(several) = values[place..].first_chunk::<LINE>() {
-        let columns = &columns[place..place + LINE];
         if let Some(several) = all(several, |v| v.as_f32(rows.clone())) {
-            return (LINE, put_line(tile, values.len(), place, columns, several));
+            return (LINE, put_line(tile, values.len(), place, several));
         }
         if let Some(several) = all(several, |v| v.as_f64(rows.clone())) {
-            return (LINE, put_line(tile, values.len(), place, columns, several));
+            return (LINE, put_line(tile, values.len(), place, several));
         }
     }
-    let (width, column) = (values.len(), &columns[place]);
+    let width = values.len();
     let sound = match &values[place] {
-        Values::F64(a) => put(tile, width, place, column, &a.values()[rows]),
-        Values::F32(a) => put(tile, width, place, column, &a.values()[rows]),
-        Values::I64(a) => put(tile, width, place, column, &a.values()[rows]),
-        Values::I32(a) => put(tile, width, place, column, &a.values()[rows]),
+        Values::F64(a) => put(tile, width, place, &a.values()[rows]),
+        Values::F32(a) => put(tile, width, place, &a.values()[rows]),
+        Values::I64(a) => put(tile, width, place, &a.values()[rows]),
+        Values::I32(a) => put(tile, width, place, &a.values()[rows]),
     };
     (1, sound)
 }
@@ -119,38 +115,23 @@ fn all<'a, T>(
 }
 
 /// Writes as many columns of a tile as make a line of cache, row by row.
-fn put_line<T: Number>(
-    tile: &mut [f64],
-    width: usize,
-    place: usize,
-    columns: &[DenseColumn],
-    values: [&[T]; LINE],
-) -> bool {
-    let shift: [f64; LINE] = array::from_fn(|k| columns[k].shift);
-    let factor: [f64; LINE] = array::from_fn(|k| columns[k].factor);
+fn put_line<T: Number>(tile: &mut [f64], width: usize, place: usize, values: [&[T]; LINE]) -> bool {
     let mut sound = true;
     for (row, to) in tile.chunks_exact_mut(width).enumerate() {
         let line: [f64; LINE] = array::from_fn(|k| values[k][row].number());
         sound &= line.iter().fold(true, |sound, v| sound & (v.abs() <= LARGEST));
-        let scaled: [f64; LINE] = array::from_fn(|k| (line[k] - shift[k]) * factor[k]);
-        to[place..place + LINE].copy_from_slice(&scaled);
+        to[place..place + LINE].copy_from_slice(&line);
     }
     sound
 }
 
 /// Writes one column of a tile; says whether all numbers were sound.
-fn put<T: Number>(
-    to: &mut [f64],
-    width: usize,
-    place: usize,
-    column: &DenseColumn,
-    values: &[T],
-) -> bool {
+fn put<T: Number>(to: &mut [f64], width: usize, place: usize, values: &[T]) -> bool {
     let mut sound = true;
     for (row, value) in to.chunks_exact_mut(width).zip(values) {
         let value = value.number();
         sound &= value.abs() <= LARGEST;
-        row[place] = (value - column.shift) * column.factor;
+        row[place] = value;
     }
     sound
 }
@@ -171,7 +152,7 @@ fn mend(
         let value = values.get(first + row);
         if value.is_nan() {
             match policy {
-                Missing::Mean => to[place] = (column.mean - column.shift) * column.factor,
+                Missing::Mean => to[place] = column.mean,
                 _ => return Err(at.missing(&column.name, first + row)),
             }
         } else if value.abs() > LARGEST {

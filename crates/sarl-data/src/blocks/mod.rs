@@ -97,7 +97,7 @@ pub struct DataBlock {
     pub first_row: u64,
     /// The number of rows.
     pub rows: usize,
-    /// The numeric features, row by row, scaled: `rows` times the schema's
+    /// The numeric features, row by row: `rows` times the schema's
     /// [`dense_width`](Schema::dense_width).
     pub dense: Vec<f64>,
     /// The categorical features.

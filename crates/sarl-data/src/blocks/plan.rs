@@ -49,10 +49,9 @@ impl Plan {
         for feature in schema.features() {
             let name = feature.name.clone();
             match &feature.values {
-                FeatureValues::Number { mean, std, written } => {
-                    let (shift, factor) = schema.scaling(*mean, *std);
+                FeatureValues::Number { mean, written, .. } => {
                     let place = add(&name, ReadAs::number(*written))?;
-                    dense.push(DenseColumn { name, place, mean: *mean, shift, factor });
+                    dense.push(DenseColumn { name, place, mean: *mean });
                 }
                 FeatureValues::Category { kind, values, fill, pooled, spare } => {
                     let place = add(&name, ReadAs::category(*kind))?;

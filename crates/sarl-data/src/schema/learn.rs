@@ -232,7 +232,6 @@ impl Learners {
             target_is_features: request.targets == Targets::Features,
             sensitives: self.sensitives.into_iter().map(label).collect::<Result<_>>()?,
             weight: self.weight.map(|(name, _)| name),
-            scale: request.scale,
             missing: request.missing,
             missing_values: request.missing_values.clone(),
         })

@@ -13,7 +13,7 @@ mod stored;
 use serde::{Deserialize, Serialize};
 
 use crate::column::ColumnKind;
-use crate::request::{Missing, Scale};
+use crate::request::Missing;
 use crate::text::Written;
 
 pub use categories::UNSEEN;
@@ -22,7 +22,7 @@ pub use learn::Progress;
 pub(crate) use rules::{MOST_WHOLE_CLASSES, is_identifier, is_identifier_label};
 
 /// The version of the stored form.
-pub const SCHEMA_VERSION: u32 = 1;
+pub const SCHEMA_VERSION: u32 = 2;
 
 /// What was learned about the columns of a data set.
 ///
@@ -37,7 +37,6 @@ pub struct Schema {
     target_is_features: bool,
     sensitives: Vec<Label>,
     weight: Option<String>,
-    scale: Scale,
     missing: Missing,
     missing_values: Vec<String>,
 }
@@ -167,11 +166,6 @@ impl Schema {
         self.weight.as_deref()
     }
 
-    /// What happens to numeric features.
-    pub fn scale(&self) -> Scale {
-        self.scale
-    }
-
     /// What happens to missing values.
     pub fn missing(&self) -> Missing {
         self.missing
@@ -216,14 +210,5 @@ impl Schema {
             }
         }
         names
-    }
-
-    /// What is taken off a number and what it is multiplied by.
-    pub(crate) fn scaling(&self, mean: f64, std: f64) -> (f64, f64) {
-        match self.scale {
-            Scale::None => (0.0, 1.0),
-            Scale::Standard if std > 0.0 => (mean, 1.0 / std),
-            Scale::Standard => (mean, 1.0),
-        }
     }
 }

@@ -8,7 +8,7 @@ use super::categories::MOST_CATEGORIES;
 use super::{Feature, FeatureValues, Label, LabelValues, SCHEMA_VERSION, Schema};
 use crate::cells::LARGEST;
 use crate::error::{DataError, Result};
-use crate::request::{Missing, Scale};
+use crate::request::Missing;
 
 /// More expanded columns than this are taken for damage.
 const MOST_COLUMNS: usize = 10_000_000;
@@ -25,7 +25,6 @@ pub(super) struct Stored {
     target_is_features: bool,
     sensitives: Vec<Label>,
     weight: Option<String>,
-    scale: Scale,
     missing: Missing,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     missing_values: Vec<String>,
@@ -41,7 +40,6 @@ impl From<Schema> for Stored {
             target_is_features,
             sensitives,
             weight,
-            scale,
             missing,
             missing_values,
         } = schema;
@@ -55,7 +53,6 @@ impl From<Schema> for Stored {
             target_is_features,
             sensitives,
             weight,
-            scale,
             missing,
             missing_values,
         }
@@ -75,7 +72,6 @@ impl TryFrom<Stored> for Schema {
             target_is_features,
             sensitives,
             weight,
-            scale,
             missing,
             missing_values,
             ..
@@ -88,7 +84,6 @@ impl TryFrom<Stored> for Schema {
             target_is_features,
             sensitives,
             weight,
-            scale,
             missing,
             missing_values,
         })

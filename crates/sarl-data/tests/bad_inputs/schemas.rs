@@ -36,7 +36,7 @@ fn data_that_the_schema_does_not_fit() {
     let ignore = BlockOptions { unseen: Unseen::Ignore, ..skip.clone() };
     let block = blocks(&other, &schema, &ignore).unwrap().remove(0);
     assert_eq!(block.codes[0].codes, [0, UNSEEN]);
-    assert_eq!(block.densify()[3..], [1.0, 0.0, 0.0]);
+    assert_eq!(block.densify()[3..], [2.0, 0.0, 0.0]);
 
     // A typed column of the wrong type.
     let typed = folder.path().join("b.parquet");
@@ -93,8 +93,8 @@ fn hostile_schemas() {
         error.to_string()
     };
     assert_eq!(
-        says("\"version\":1", "\"version\":7"),
-        "unusable schema: found version 7, expected 1"
+        says("\"version\":2", "\"version\":7"),
+        "unusable schema: found version 7, expected 2"
     );
     assert_eq!(
         says("\"std\":0.5", "\"std\":-1.0"),
@@ -121,7 +121,8 @@ fn hostile_schemas() {
         "unusable schema: label `y`: found 1 counts, expected 2"
     );
     assert!(says("\"rows\":2", "\"rows\":-2").starts_with("unusable schema: "));
-    assert!(says("\"scale\"", "\"scales\"").starts_with("unusable schema: unknown field `scales`"));
+    let found = says("\"missing\":\"error\"", "\"scales\":\"error\"");
+    assert!(found.starts_with("unusable schema: unknown field `scales`"), "{found}");
     for junk in ["", "null", "[]", "{}", "{\"version\":1}", &"[".repeat(100_000)] {
         assert!(matches!(Schema::from_json(junk), Err(DataError::BadSchema { .. })));
     }

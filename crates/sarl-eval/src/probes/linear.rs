@@ -4,7 +4,7 @@ use faer::{Mat, MatRef};
 use sarl::Role;
 
 use crate::error::Result;
-use crate::moments::regression;
+use crate::rows::regression;
 use crate::task::{Labels, Prediction, Probe, Task};
 
 /// Least squares onto the classes or the number: the adversary that the certificates speak of.

@@ -1,11 +1,8 @@
 //! Our encoders behind the trait of the rivals.
 
 use faer::{Mat, MatRef};
-use sarl::{
-    Encoder, Family, FeatureMap, Goal, Kernel, LandmarkOptions, Model, MomentsOptions, Reduced,
-    best_ridge, median_gamma,
-};
-use sarl_eval::{Labelled, Labels, moments};
+use sarl::{Encoder, Family, FitParams, Goal, KernelParams, Ridge};
+use sarl_eval::{Labelled, Labels};
 use sarl_rivals::{Data, Encode, Error, Fitting, Result, Rival};
 
 pub struct Ours {
@@ -53,20 +50,20 @@ impl Rival for Ours {
                 return Err(Error::Shape { what: "values of an attribute", expected, found });
             }
         }
-        let map = match self.kernel {
-            false => FeatureMap::linear(data.x.ncols()),
-            true => {
-                let gamma = median_gamma(Family::Rbf, data.x)?;
-                let options = LandmarkOptions { cap: 200, ..Default::default() };
-                FeatureMap::landmarks(Kernel::Rbf { gamma }, data.x, &options)?
-            }
+        let params = match self.kernel {
+            false => FitParams { ridge: Ridge::Fixed(0.0), ..Default::default() },
+            true => FitParams {
+                ridge: Ridge::Auto,
+                ..FitParams::kernel(KernelParams {
+                    landmarks: 200,
+                    ..KernelParams::new(Family::Rbf)
+                })
+            },
         };
         let (targets, sensitives) = (data.targets, data.sensitives);
         let labels = Labelled { targets, sensitives, names: &[], weights: None };
-        let (layout, moments) = moments(&map, data.x, &labels, MomentsOptions::default())?;
-        let ridge = if self.kernel { best_ridge(&moments, None)?.ridge } else { 0.0 };
-        let reduced = Reduced::new(&moments.covariances()?, ridge)?;
-        let model = Model::new(&map, &layout, &reduced, None, Goal::Lambda(how.hiding))?;
+        let fitted = sarl_eval::fit(data.x, &labels, &params, how.stop)?;
+        let model = fitted.solve(Goal::Lambda(how.hiding))?;
         Ok(Box::new(Fitted(model.encoder())))
     }
 }

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use super::erasure::Erasure;
 use crate::container::{Reader, Writer};
-use crate::features::FeatureMap;
+use crate::features::{FeatureMap, Scaling};
 use crate::front::{Attribute, Attributes, Bounds, Certificate, Goal, Point};
 use crate::moments::{Covariances, Label, LabelKind, Layout, Role};
 use crate::spectral::Losses;
@@ -37,7 +37,9 @@ const VERSION: u32 = 1;
 /// Full erasure; see the module.
 #[derive(Clone, Debug)]
 pub struct Erasing {
+    /// Of scaled rows.
     erasure: Erasure,
+    scaling: Option<Scaling>,
     about: Description,
 }
 
@@ -112,12 +114,22 @@ impl Erasing {
                 taken: span.unfold(taken.transpose()).transpose().to_owned(),
             },
         };
-        Ok(Erasing { erasure, about })
+        Ok(Erasing { erasure, scaling: map.raw.scaling.clone(), about })
     }
 
     /// What is found of each erased direction, and what is taken off for it.
-    pub fn erasure(&self) -> &Erasure {
-        &self.erasure
+    pub fn erasure(&self) -> Erasure {
+        self.erasure.clone().unscaled(self.scaling.as_ref())
+    }
+
+    /// How inputs are scaled before they are erased: the erasure does it.
+    pub fn scaling(&self) -> Option<&Scaling> {
+        self.scaling.as_ref()
+    }
+
+    /// The number of inputs.
+    pub fn inputs(&self) -> usize {
+        self.erasure.mean.len()
     }
 
     /// The labels that were hidden, beside the features.
@@ -195,6 +207,10 @@ impl Erasing {
         writer.vector("mean", &self.erasure.mean);
         writer.matrix("found", self.erasure.found.as_ref());
         writer.matrix("taken", self.erasure.taken.as_ref());
+        if let Some(Scaling { shift, factor }) = &self.scaling {
+            writer.vector("shift", shift);
+            writer.vector("factor", factor);
+        }
         writer.finish(KIND, VERSION, &self.about)
     }
 
@@ -225,7 +241,16 @@ impl Erasing {
         let near = |a: f64, b: f64| (a - b).abs() <= 1e-7 * (1.0 + b.abs());
         reader
             .require(near(about.point.losses.jy, lost), "its loss is not that of its matrices")?;
-        Ok(Erasing { erasure: Erasure { mean, found, taken }, about })
+        let scaling = match reader.has("shift") {
+            false => None,
+            true => Some(Scaling {
+                shift: reader.vector("shift", inputs)?,
+                factor: reader.vector("factor", inputs)?,
+            }),
+        };
+        let sound = scaling.as_ref().is_none_or(Scaling::is_sound);
+        reader.require(sound, "its scaling cannot be undone")?;
+        Ok(Erasing { erasure: Erasure { mean, found, taken }, scaling, about })
     }
 
     /// Whether these are the bytes of one.

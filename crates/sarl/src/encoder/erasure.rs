@@ -14,7 +14,7 @@
 use faer::{Mat, MatRef};
 
 use super::model::Model;
-use crate::features::Columns;
+use crate::features::{Columns, Scaling};
 use crate::moments::LabelKind;
 use crate::{Error, Result};
 
@@ -37,6 +37,17 @@ impl Erasure {
         self.found.as_ref()
     }
 
+    /// The same in the units of x, where it is that of scaled rows.
+    pub(super) fn unscaled(mut self, scaling: Option<&Scaling>) -> Self {
+        let Some(Scaling { shift, factor }) = scaling else { return self };
+        for (j, (shift, factor)) in shift.iter().zip(factor).enumerate() {
+            self.mean[j] = self.mean[j] / factor + shift;
+            self.found.row_mut(j).iter_mut().for_each(|v| *v *= factor);
+            self.taken.col_mut(j).iter_mut().for_each(|v| *v /= factor);
+        }
+        self
+    }
+
     /// e × inputs: what is taken off for it.
     pub fn taken(&self) -> MatRef<'_, f64> {
         self.taken.as_ref()
@@ -56,11 +67,12 @@ impl Model {
         };
         let erased = complement(self.subspace.as_ref());
         let t = erased.nrows();
-        Ok(Erasure {
+        let erasure = Erasure {
             mean: mean.clone(),
             found: self.reduced.basis.as_ref().subcols(0, t) * &erased,
             taken: erased.transpose() * cross.as_ref().subrows(0, t),
-        })
+        };
+        Ok(erasure.unscaled(self.raw.scaling.as_ref()))
     }
 }
 

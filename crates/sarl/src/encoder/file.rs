@@ -12,7 +12,8 @@ use serde::{Deserialize, Serialize};
 
 use super::model::Model;
 use crate::container::{Reader, Writer};
-use crate::features::{Columns, Stored};
+use crate::features::{Columns, RawInputs, Stored, StoredInputs};
+use crate::fit::FitParams;
 use crate::front::{Bounds, Certificate, Front, Goal, HeldOut, Method, Point, StoredHeldOut};
 use crate::moments::{Label, LabelColumns, LabelKind, Role};
 use crate::spectral::Reduced;
@@ -22,8 +23,8 @@ use crate::spectral::reduced::{Ridged, spare_directions};
 use crate::{Error, Result};
 
 const KIND: &str = "model";
-/// Version 1 knew no scale of labels, and utility as a share of what the cap allowed.
-const VERSION: u32 = 2;
+/// Version 1 knew no scale of labels, version 2 kept the scaling of inputs elsewhere.
+const VERSION: u32 = 3;
 
 /// Stored figures may differ from recomputed ones by this much.
 const AGREE: f64 = 1e-7;
@@ -31,6 +32,7 @@ const AGREE: f64 = 1e-7;
 #[derive(Serialize, Deserialize)]
 struct Description {
     map: Stored,
+    inputs: StoredInputs,
     labels: Vec<Label>,
     rows: u64,
     weight: f64,
@@ -46,6 +48,8 @@ struct Description {
     #[serde(default)]
     heldout: Option<StoredHeldOut>,
     #[serde(default)]
+    params: Option<FitParams>,
+    #[serde(default)]
     extra: BTreeMap<String, String>,
 }
 
@@ -54,6 +58,7 @@ impl Model {
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
         let mut writer = Writer::default();
         let map = self.columns.store(&mut writer);
+        let inputs = self.raw.store(&mut writer);
         write_reduced(&mut writer, &self.reduced);
         writer.matrix("solution.subspace", self.subspace.as_ref());
         let encoder = self.encoder();
@@ -63,6 +68,7 @@ impl Model {
         let reduced = &self.reduced;
         let description = Description {
             map,
+            inputs,
             labels: self.labels.clone(),
             rows: reduced.rows,
             weight: reduced.weight,
@@ -76,6 +82,7 @@ impl Model {
             method: self.method,
             bounds: *self.front()?.bounds(),
             heldout,
+            params: self.params.clone(),
             extra: self.extra.clone(),
         };
         writer.finish(KIND, VERSION, &description)
@@ -83,15 +90,14 @@ impl Model {
 
     /// Reads a model file and checks all of it.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
-        let (reader, mut description): (_, Description) = Reader::open(bytes, KIND, VERSION)?;
+        let (reader, description): (_, Description) = Reader::open(bytes, KIND, VERSION)?;
         let columns = read_columns(&reader, &description)?;
         let reduced = read_reduced(&reader, &description, &columns)?;
         let subspace = read_subspace(&reader, &reduced)?;
-        if reader.version() == 1 {
-            update(&reader, &mut description, &reduced, &subspace)?;
-        }
+        let raw = RawInputs::restore(&reader, description.inputs, columns.inputs())?;
         let model = Model {
             columns,
+            raw,
             labels: description.labels,
             reduced,
             cap: description.cap,
@@ -104,25 +110,12 @@ impl Model {
                 Some(stored) => Some(HeldOut::restore(&reader, stored, description.cap)?),
                 None => None,
             },
+            params: description.params,
             extra: description.extra,
         };
         check_solution(&reader, &model, &description.bounds)?;
         Ok(model)
     }
-}
-
-/// Brings a description of version 1 up to date.
-fn update(
-    reader: &Reader<'_>,
-    description: &mut Description,
-    reduced: &Reduced,
-    subspace: &Mat<f64>,
-) -> Result<()> {
-    let wrong = |e: Error| reader.problem(format!("the problem cannot be solved: {e}"));
-    let front = Front::new(reduced, description.cap).map_err(wrong)?;
-    description.bounds.attainable = front.bounds().attainable;
-    description.point.utility = front.point_of(description.point.lambda, subspace).utility;
-    Ok(())
 }
 
 fn write_reduced(writer: &mut Writer, reduced: &Reduced) {
@@ -174,11 +167,6 @@ fn label_columns(labels: &[Label], role: Role, inputs: usize) -> Option<Vec<Labe
 
 /// The scale of each label.
 fn read_scales(reader: &Reader<'_>, tensor: &str, labels: usize) -> Result<Vec<f64>> {
-    if reader.version() == 1 {
-        let message = "it was written when several labels had no common scale; fit it again";
-        reader.require(labels == 1, message)?;
-        return Ok(vec![1.0]);
-    }
     let scales = reader.vector(tensor, labels)?;
     let sound = scales.iter().all(|&s| s > 0.0) && (labels > 1 || scales == [1.0]);
     reader.require(sound, format!("`{tensor}` is not positive"))?;

@@ -13,7 +13,7 @@ use faer::{Mat, MatRef};
 use rayon::prelude::*;
 
 use crate::error::Place;
-use crate::features::{Columns, Map};
+use crate::features::{Columns, Map, RawInputs, Scaling};
 use crate::moments::{Block, Element, NO_CLASS, Role, check_finite, row_slice};
 use crate::spectral::Reduced;
 use crate::{Error, Result};
@@ -25,6 +25,8 @@ const ROWS: usize = 1024;
 #[derive(Clone, Debug)]
 pub struct Encoder {
     columns: Columns,
+    /// Rows as they come; their scaling is in `shift`, `factor` and the weights.
+    raw: RawInputs,
     /// Columns × dim.
     weights: Mat<f64>,
     offset: Vec<f64>,
@@ -57,17 +59,23 @@ impl Linear {
 }
 
 impl Encoder {
-    pub(super) fn new(columns: &Columns, reduced: &Reduced, subspace: &Mat<f64>) -> Self {
+    pub(super) fn new(
+        columns: &Columns,
+        raw: &RawInputs,
+        reduced: &Reduced,
+        subspace: &Mat<f64>,
+    ) -> Self {
         let g = oriented(reduced, subspace);
         let used = g.nrows();
         let weights = reduced.basis.as_ref().subcols(0, used) * &g;
         let centre = faer::ColRef::from_slice(&reduced.centre[..used]);
         let (vy, vs) = reduced.predictors(g.as_ref());
         let offset: Vec<f64> = (g.transpose() * centre).iter().copied().collect();
-        let (shift, rest) = about_means(columns, reduced, weights.as_ref())
+        let (shift, rest) = about_means(columns, raw.dense, reduced, weights.as_ref())
             .unwrap_or_else(|| (Vec::new(), offset.clone()));
-        Encoder {
+        let encoder = Encoder {
             columns: columns.clone(),
+            raw: RawInputs { scaling: None, ..raw.clone() },
             weights,
             offset,
             rest,
@@ -79,33 +87,29 @@ impl Encoder {
                 mean: mean.clone(),
                 coefficients: reduced.regress(g.as_ref(), cross.as_ref().subrows(0, used)),
             }),
+        };
+        match &raw.scaling {
+            Some(scaling) => encoder.unscaled(scaling),
+            None => encoder,
         }
     }
 
-    /// The encoder of rows that come as they are, where it was fitted on `(x − shift) · factor` of
-    /// their dense inputs: it encodes and reconstructs x.
-    pub fn unscaled(mut self, shift: &[f64], factor: &[f64]) -> Result<Self> {
-        let dense = match &self.columns {
-            Columns::Linear { dense, .. } => *dense,
-            columns => columns.inputs(),
-        };
-        for (what, found) in [("shifts", shift.len()), ("factors", factor.len())] {
-            if found != dense {
-                return Err(Error::shape(what, found, dense));
-            }
-        }
+    /// The encoder of rows that come as they are, where it was fitted on scaled ones: it encodes
+    /// and reconstructs x.
+    fn unscaled(mut self, Scaling { shift, factor }: &Scaling) -> Self {
         // (x − shift) · factor − own = (x − (shift + own / factor)) · factor
         let own = |j: usize| self.shift.get(j).map_or(0.0, |own| own / factor[j]);
-        let moved = |j: usize| if factor[j] == 0.0 { shift[j] } else { shift[j] + own(j) };
-        self.shift = (0..dense).map(moved).collect();
+        self.shift = (0..self.raw.dense).map(|j| shift[j] + own(j)).collect();
         match &self.columns {
             Columns::Linear { .. } => {
                 for j in 0..self.weights.ncols() {
                     let column = self.weights.col_mut(j);
                     column.iter_mut().zip(factor).for_each(|(w, factor)| *w *= factor);
+                    let moved = self.weights.col(j).iter().zip(&self.shift).map(|(w, s)| w * s);
+                    self.offset[j] = self.rest[j] + moved.sum::<f64>();
                 }
             }
-            _ => self.factor = factor.to_vec(),
+            _ => self.factor.clone_from(factor),
         }
         if let Some(inputs) = &mut self.inputs {
             for (j, (shift, factor)) in shift.iter().zip(factor).enumerate() {
@@ -113,7 +117,7 @@ impl Encoder {
                 inputs.coefficients.col_mut(j).iter_mut().for_each(|v| *v /= factor);
             }
         }
-        Ok(self)
+        self
     }
 
     /// r, the number of dimensions of z.
@@ -124,6 +128,23 @@ impl Encoder {
     /// The number of inputs.
     pub fn inputs(&self) -> usize {
         self.columns.inputs()
+    }
+
+    /// The dense inputs, before one-hot columns.
+    pub fn dense_inputs(&self) -> usize {
+        self.raw.dense
+    }
+
+    /// The number of categories of each class-coded input.
+    pub fn categories(&self) -> &[usize] {
+        &self.raw.categories
+    }
+
+    /// What is done to the dense inputs before the map, what each is shifted and multiplied by
+    /// (nothing, where it is empty), and what is taken off the product with the weights then. It
+    /// keeps more digits than [`Encoder::offset`].
+    pub fn steps(&self) -> (&[f64], &[f64], &[f64]) {
+        (&self.shift, &self.factor, &self.rest)
     }
 
     /// Columns × dim: for a linear encoder `z = weightsᵀ x − offset`.
@@ -141,7 +162,8 @@ impl Encoder {
         self.inputs.as_ref().map(|l| (l.mean.as_slice(), l.coefficients.as_ref()))
     }
 
-    /// What is taken from each dimension, so that z has mean zero on the training data.
+    /// What is taken from each dimension, so that z has mean zero on the training data. With a
+    /// kernel that is of scaled inputs.
     pub fn offset(&self) -> &[f64] {
         &self.offset
     }
@@ -157,28 +179,16 @@ impl Encoder {
     /// z for each row of a block, whose class-coded features are looked up, not multiplied.
     /// Labels and weights are not looked at.
     pub fn encode_block<T: Element>(&self, block: &Block<'_, T>) -> Result<Mat<f64>> {
-        let (width, categories): (usize, &[usize]) = match &self.columns {
-            Columns::Linear { dense, codes } => (*dense, codes),
-            columns => (columns.inputs(), &[]),
-        };
-        let found = (block.dense.ncols(), block.codes.len());
-        if found.0 != width {
-            return Err(Error::shape("dense input columns", found.0, width));
+        self.raw.check(block)?;
+        if !matches!(self.columns, Columns::Linear { .. }) && !self.raw.categories.is_empty() {
+            check_finite(block.dense, 0, Place::Feature)?;
+            let x = self.raw.rows(block.dense, &block.codes);
+            let x = MatRef::from_row_major_slice(&x, block.rows(), self.inputs());
+            return self.encode_columns(x, &[]);
         }
-        if found.1 != categories.len() {
-            return Err(Error::shape("class-coded input columns", found.1, categories.len()));
-        }
-        let mut coded = Vec::with_capacity(categories.len());
-        let mut start = width;
-        for (g, (&codes, &classes)) in block.codes.iter().zip(categories).enumerate() {
-            if codes.len() != block.rows() {
-                return Err(Error::shape("rows of a class-coded input", codes.len(), block.rows()));
-            }
-            let unknown = |c: u32| c as usize >= classes && c != NO_CLASS;
-            if let Some(i) = codes.iter().position(|&c| unknown(c)) {
-                let (what, row, class) = (format!("class-coded input {g}"), i as u64, codes[i]);
-                return Err(Error::Class { what, row, class, classes });
-            }
+        let mut coded = Vec::with_capacity(block.codes.len());
+        let mut start = self.raw.dense;
+        for (&codes, &classes) in block.codes.iter().zip(&self.raw.categories) {
             coded.push((start, codes));
             start += classes;
         }
@@ -311,18 +321,19 @@ const LOST: f64 = 1e-12;
 /// offset then; only where the product would lose digits of z to a large offset.
 fn about_means(
     columns: &Columns,
+    dense: usize,
     reduced: &Reduced,
     weights: MatRef<'_, f64>,
 ) -> Option<(Vec<f64>, Vec<f64>)> {
-    let (Columns::Linear { dense, .. }, Some((_, mean))) = (columns, &reduced.inputs) else {
+    let (Columns::Linear { .. }, Some((_, mean))) = (columns, &reduced.inputs) else {
         return None;
     };
     let parts = |j: usize| weights.col(j).iter().zip(mean).map(|(w, m)| w * m);
-    let largest = |j: usize| parts(j).take(*dense).fold(0.0_f64, |most, part| most.max(part.abs()));
+    let largest = |j: usize| parts(j).take(dense).fold(0.0_f64, |most, part| most.max(part.abs()));
     let lost = (0..weights.ncols()).map(largest).fold(0.0, f64::max) * f64::EPSILON;
     (lost > LOST).then(|| {
-        let rest = (0..weights.ncols()).map(|j| parts(j).skip(*dense).sum()).collect();
-        (mean[..*dense].to_vec(), rest)
+        let rest = (0..weights.ncols()).map(|j| parts(j).skip(dense).sum()).collect();
+        (mean[..dense].to_vec(), rest)
     })
 }
 

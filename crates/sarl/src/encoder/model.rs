@@ -6,7 +6,8 @@ use faer::Mat;
 
 use super::Encoder;
 use super::spanned::over_inputs;
-use crate::features::{Columns, FeatureMap};
+use crate::features::{Columns, FeatureMap, RawInputs, Scaling};
+use crate::fit::FitParams;
 use crate::front::{Attributes, Certificate, Front, Goal, HeldOut, Method, Point, Solution};
 use crate::moments::{Label, Layout, Role};
 use crate::spectral::Reduced;
@@ -17,6 +18,7 @@ use crate::{Error, Result};
 #[derive(Clone, Debug)]
 pub struct Model {
     pub(super) columns: Columns,
+    pub(super) raw: RawInputs,
     pub(super) labels: Vec<Label>,
     pub(super) reduced: Reduced,
     pub(super) cap: Option<usize>,
@@ -26,6 +28,7 @@ pub struct Model {
     pub(super) method: Method,
     pub(super) subspace: Mat<f64>,
     pub(super) heldout: Option<HeldOut>,
+    pub(crate) params: Option<FitParams>,
     /// Texts of the caller's, carried along (the schema of a table, say).
     pub extra: BTreeMap<String, String>,
 }
@@ -66,12 +69,12 @@ impl Model {
         let solution = Front::new(&reduced, cap)?.solve(goal)?;
         let labels = layout.labels().to_vec();
         let extra = BTreeMap::new();
-        let columns = map.columns.clone();
+        let columns = (map.columns.clone(), map.raw.clone());
         Ok(Self::assemble(columns, labels, reduced, cap, solution, None, extra))
     }
 
     fn assemble(
-        columns: Columns,
+        (columns, raw): (Columns, RawInputs),
         labels: Vec<Label>,
         reduced: Reduced,
         cap: Option<usize>,
@@ -82,6 +85,7 @@ impl Model {
         let Solution { goal, point, certificate, method, subspace } = solution;
         Model {
             columns,
+            raw,
             labels,
             reduced,
             cap,
@@ -91,8 +95,14 @@ impl Model {
             method,
             subspace,
             heldout,
+            params: None,
             extra,
         }
+    }
+
+    /// How it was fitted, if it was by a [`Fit`](crate::Fit).
+    pub fn params(&self) -> Option<&FitParams> {
+        self.params.as_ref()
     }
 
     /// Keeps the folds of the fit, so that the file has held-out losses for every goal. Those of
@@ -109,10 +119,11 @@ impl Model {
     /// Another trade-off from the same fit, without the data.
     pub fn retune(&self, goal: Goal) -> Result<Self> {
         let solution = self.front()?.solve(goal)?;
-        let (columns, labels) = (self.columns.clone(), self.labels.clone());
+        let (columns, labels) = ((self.columns.clone(), self.raw.clone()), self.labels.clone());
         let (reduced, extra) = (self.reduced.clone(), self.extra.clone());
         let heldout = self.heldout.clone();
-        Ok(Self::assemble(columns, labels, reduced, self.cap, solution, heldout, extra))
+        let model = Self::assemble(columns, labels, reduced, self.cap, solution, heldout, extra);
+        Ok(Model { params: self.params.clone(), ..model })
     }
 
     /// All other trade-offs of the same fit.
@@ -122,7 +133,12 @@ impl Model {
 
     /// The frozen encoder.
     pub fn encoder(&self) -> Encoder {
-        Encoder::new(&self.columns, &self.reduced, &self.subspace)
+        Encoder::new(&self.columns, &self.raw, &self.reduced, &self.subspace)
+    }
+
+    /// How dense inputs are scaled before they are encoded: the encoder does it.
+    pub fn scaling(&self) -> Option<&Scaling> {
+        self.raw.scaling.as_ref()
     }
 
     /// The number of inputs.

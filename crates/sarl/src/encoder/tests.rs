@@ -14,6 +14,7 @@ use crate::{
 
 const RBF: Kernel = Kernel::Rbf { gamma: 0.2 };
 
+#[derive(Clone)]
 struct Data {
     x: Mat<f64>,
     y: Vec<u32>,
@@ -379,27 +380,45 @@ fn erasure_in_place_is_the_reconstruction() {
 }
 
 #[test]
-fn unscaled_encoders_read_rows_as_they_are() {
+fn scaled_maps_encode_rows_as_they_are() {
     let data = data(33, 300);
-    let (shift, factor) = ([1.0, -2.0, 30.0, 4.0], [0.5, 2.0, 0.1, 1.0]);
+    let spreads = [(1.0, 2.0), (-2.0, 0.5), (30.0, 10.0), (4.0, 0.0)];
+    let scaling = crate::Scaling::standard(&spreads);
+    let (shift, factor) = (scaling.shift().to_vec(), scaling.factor().to_vec());
+    assert_eq!(factor, [0.5, 2.0, 0.1, 1.0]);
     // The rows before they were scaled.
     let raw = Mat::from_fn(300, 4, |i, j| data.x[(i, j)] / factor[j] + shift[j]);
     let single = Mat::from_fn(300, 4, |i, j| raw[(i, j)] as f32);
     for map in maps(&data) {
-        let encoder = model(&map, &data, 0.0, Goal::Lambda(0.3)).encoder();
-        let unscaled = encoder.clone().unscaled(&shift, &factor).unwrap();
+        let plain = model(&map, &data, 0.0, Goal::Lambda(0.3));
+        let encoder = plain.encoder();
+        let over = map.clone().over(4, &[], Some(scaling.clone())).unwrap();
+        // Moments of a linear map are those of scaled rows; a kernel scales what is pushed.
+        let x = if map.is_linear() { data.x.clone() } else { raw.clone() };
+        let rows = Data { x, ..data.clone() };
+        let scaled = model(&over, &rows, 0.0, Goal::Lambda(0.3));
+        assert!((scaled.point().losses.jy - plain.point().losses.jy).abs() < 1e-9);
+        let scaled = Model::from_bytes(&scaled.to_bytes().unwrap()).unwrap();
+        assert_eq!(scaled.scaling(), Some(&scaling));
+        let unscaled = scaled.encoder();
         let z = encoder.encode(data.x.as_ref()).unwrap();
         let largest = encoder.weights().norm_max().max(1.0);
         let near = |a: &Mat<f64>, tolerance: f64| (a - &z).norm_max() < tolerance * largest;
-        assert!(near(&unscaled.encode(raw.as_ref()).unwrap(), 1e-12));
-        assert!(near(&unscaled.encode(raw.transpose().to_owned().transpose()).unwrap(), 1e-12));
+        assert!(near(&unscaled.encode(raw.as_ref()).unwrap(), 1e-11));
+        assert!(near(&unscaled.encode(raw.transpose().to_owned().transpose()).unwrap(), 1e-11));
         assert!(near(&unscaled.encode(single.as_ref()).unwrap(), 1e-4));
         if map.is_linear() {
             let back = encoder.reconstruct(z.as_ref()).unwrap();
             let raw_back = unscaled.reconstruct(z.as_ref()).unwrap();
             let expected = Mat::from_fn(300, 4, |i, j| back[(i, j)] / factor[j] + shift[j]);
             assert!((raw_back - expected).norm_max() < 1e-10);
+            // What is documented: z = Xᵀ weights − offset, of rows as they are.
+            let product = &raw * unscaled.weights();
+            let by_hand =
+                Mat::from_fn(300, product.ncols(), |i, j| product[(i, j)] - unscaled.offset()[j]);
+            assert!(near(&by_hand, 1e-11));
         }
-        assert!(encoder.unscaled(&shift[1..], &factor).is_err());
+        let short = crate::Scaling::standard(&spreads[1..]);
+        assert!(map.over(4, &[], Some(short)).is_err());
     }
 }

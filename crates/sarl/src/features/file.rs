@@ -3,24 +3,68 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Columns, FeatureMap, Kernel};
+use super::{Columns, FeatureMap, Kernel, RawInputs, Scaling};
 use crate::Result;
 use crate::container::{Reader, Writer};
 
 const KIND: &str = "feature map";
-const VERSION: u32 = 1;
+/// Version 1 knew no scaling.
+const VERSION: u32 = 2;
 
 #[derive(Serialize, Deserialize)]
 struct Description {
     map: Stored,
+    inputs: StoredInputs,
     residual: f64,
+    gamma: Option<f64>,
+}
+
+/// Rows as they come; shifts and factors are tensors beside it.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct StoredInputs {
+    dense: usize,
+    categories: Vec<usize>,
+    scaled: bool,
+}
+
+impl RawInputs {
+    /// Writes shifts and factors, and gives what is to be said beside them.
+    pub(crate) fn store(&self, writer: &mut Writer) -> StoredInputs {
+        if let Some(scaling) = &self.scaling {
+            writer.vector("scaling.shift", &scaling.shift);
+            writer.vector("scaling.factor", &scaling.factor);
+        }
+        let (dense, categories) = (self.dense, self.categories.clone());
+        StoredInputs { dense, categories, scaled: self.scaling.is_some() }
+    }
+
+    /// The inverse of [`RawInputs::store`], for a map of so many inputs.
+    pub(crate) fn restore(
+        reader: &Reader<'_>,
+        stored: StoredInputs,
+        inputs: usize,
+    ) -> Result<Self> {
+        let StoredInputs { dense, categories, scaled } = stored;
+        let total = categories.iter().try_fold(dense, |sum, &n| sum.checked_add(n));
+        reader.require(total == Some(inputs), "its inputs do not add up")?;
+        let scaling = match scaled {
+            false => None,
+            true => Some(Scaling {
+                shift: reader.vector("scaling.shift", dense)?,
+                factor: reader.vector("scaling.factor", dense)?,
+            }),
+        };
+        let sound = scaling.as_ref().is_none_or(Scaling::is_sound);
+        reader.require(sound, "its scaling cannot be undone")?;
+        Ok(RawInputs { dense, categories, scaling })
+    }
 }
 
 /// Columns in a description; their matrices are tensors beside it.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Stored {
-    Linear { dense: usize, codes: Vec<usize> },
+    Linear { width: usize },
     Landmarks(Kernel),
     RandomFeatures,
 }
@@ -29,9 +73,7 @@ impl Columns {
     /// Writes the matrices, and gives what is to be said beside them.
     pub(crate) fn store(&self, writer: &mut Writer) -> Stored {
         match self {
-            Columns::Linear { dense, codes } => {
-                Stored::Linear { dense: *dense, codes: codes.clone() }
-            }
+            Columns::Linear { width } => Stored::Linear { width: *width },
             Columns::Kernel { kernel, landmarks } => {
                 writer.matrix("map.landmarks", landmarks.as_ref());
                 Stored::Landmarks(*kernel)
@@ -46,11 +88,7 @@ impl Columns {
     /// The inverse of [`Columns::store`], with at least one input.
     pub(crate) fn restore(reader: &Reader<'_>, stored: &Stored) -> Result<Self> {
         let columns = match stored {
-            Stored::Linear { dense, codes } => {
-                let total = codes.iter().try_fold(*dense, |sum, &n| sum.checked_add(n));
-                reader.require(total.is_some(), "its inputs do not add up")?;
-                Columns::Linear { dense: *dense, codes: codes.clone() }
-            }
+            Stored::Linear { width } => Columns::Linear { width: *width },
             &Stored::Landmarks(kernel) => {
                 kernel.check().map_err(|e| reader.problem(format!("the kernel is wrong: {e}")))?;
                 Columns::Kernel { kernel, landmarks: reader.any_matrix("map.landmarks")? }
@@ -70,16 +108,22 @@ impl FeatureMap {
         self.check_maps_rows()?;
         let mut writer = Writer::default();
         let map = self.columns.store(&mut writer);
+        let inputs = self.raw.store(&mut writer);
         if let Some(factor) = &self.factor {
             writer.matrix("map.factor", factor.as_ref().as_ref());
         }
-        writer.finish(KIND, VERSION, &Description { map, residual: self.residual })
+        writer.finish(
+            KIND,
+            VERSION,
+            &Description { map, inputs, residual: self.residual, gamma: self.gamma },
+        )
     }
 
     /// The inverse of [`FeatureMap::to_bytes`].
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
         let (reader, description): (_, Description) = Reader::open(bytes, KIND, VERSION)?;
         let columns = Columns::restore(&reader, &description.map)?;
+        let raw = RawInputs::restore(&reader, description.inputs, columns.inputs())?;
         let m = columns.outputs();
         reader.require(m > 0, "the map has no features")?;
         let factor = match columns {
@@ -91,6 +135,7 @@ impl FeatureMap {
             }
             _ => None,
         };
-        Ok(FeatureMap::assemble(columns, factor, description.residual))
+        let map = FeatureMap::assemble(columns, factor, description.residual);
+        Ok(FeatureMap { raw, gamma: description.gamma, ..map })
     }
 }

@@ -45,6 +45,15 @@ impl std::fmt::Display for Kernel {
 }
 
 impl Kernel {
+    /// Its width.
+    pub fn gamma(&self) -> f64 {
+        match *self {
+            Kernel::Rbf { gamma }
+            | Kernel::Laplacian { gamma }
+            | Kernel::Polynomial { gamma, .. } => gamma,
+        }
+    }
+
     /// Whether the parameters make a positive definite kernel.
     pub fn check(self) -> Result<()> {
         let positive = |name: &'static str, value: f64| {

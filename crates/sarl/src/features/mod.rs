@@ -19,6 +19,7 @@ mod file;
 mod fused;
 mod kernel;
 mod landmarks;
+mod raw;
 mod sample;
 mod span;
 #[cfg(test)]
@@ -26,9 +27,11 @@ mod tests;
 mod wide;
 mod wide_file;
 
-pub(crate) use file::Stored;
+pub(crate) use file::{Stored, StoredInputs};
 pub use kernel::{Family, Kernel, median_gamma, median_gamma_weighted};
 pub use landmarks::{Choice, LandmarkOptions};
+pub(crate) use raw::RawInputs;
+pub use raw::Scaling;
 pub use sample::Reservoir;
 pub(crate) use span::Span;
 pub use wide::{Spanned, Wide};
@@ -50,8 +53,8 @@ use crate::{Error, Result};
 /// The columns that a frozen encoder computes before its one matrix product.
 #[derive(Clone, Debug)]
 pub(crate) enum Columns {
-    /// x itself: dense inputs, then the one-hot columns of class-coded ones.
-    Linear { dense: usize, codes: Vec<usize> },
+    /// x itself, so many inputs.
+    Linear { width: usize },
     /// `k(u_j, x)`, landmarks × inputs.
     Kernel { kernel: Kernel, landmarks: Mat<f64> },
     /// `cos` and `sin` of `ωᵀx`, inputs × frequencies.
@@ -61,13 +64,8 @@ pub(crate) enum Columns {
 /// What an encoder computes from a row before its one matrix product, to look at.
 #[derive(Clone, Copy, Debug)]
 pub enum Map<'a> {
-    /// x itself: `dense` inputs, then the one-hot columns of class-coded ones.
-    Linear {
-        /// The number of dense inputs.
-        dense: usize,
-        /// The number of categories of each class-coded input.
-        categories: &'a [usize],
-    },
+    /// x itself.
+    Linear,
     /// `k(u_j, x)` over landmarks `u_j`.
     Kernel {
         /// k.
@@ -85,7 +83,7 @@ pub enum Map<'a> {
 impl Columns {
     pub(crate) fn view(&self) -> Map<'_> {
         match self {
-            Columns::Linear { dense, codes } => Map::Linear { dense: *dense, categories: codes },
+            Columns::Linear { .. } => Map::Linear,
             Columns::Kernel { kernel, landmarks } => {
                 Map::Kernel { kernel: *kernel, landmarks: landmarks.as_ref() }
             }
@@ -95,7 +93,7 @@ impl Columns {
 
     pub(crate) fn inputs(&self) -> usize {
         match self {
-            Columns::Linear { dense, codes } => dense + codes.iter().sum::<usize>(),
+            Columns::Linear { width } => *width,
             Columns::Kernel { landmarks, .. } => landmarks.ncols(),
             Columns::Fourier { frequencies } => frequencies.nrows(),
         }
@@ -135,6 +133,8 @@ fn fourier(x: MatRef<'_, f64>, frequencies: &Mat<f64>) -> Mat<f64> {
 #[derive(Clone, Debug)]
 pub struct FeatureMap {
     pub(crate) columns: Columns,
+    /// Rows as they come.
+    pub(crate) raw: RawInputs,
     /// `L`, where the features are `L⁻¹` times the columns.
     factor: Option<Arc<Mat<f64>>>,
     /// The landmarks by a hash of their values.
@@ -144,6 +144,7 @@ pub struct FeatureMap {
     /// Where the features are coordinates in the span of rows.
     pub(crate) span: Option<Arc<Span>>,
     residual: f64,
+    gamma: Option<f64>,
 }
 
 /// Roundings that one column of a map may be off by: its products and its function.
@@ -192,8 +193,40 @@ impl FeatureMap {
     /// `φ(x) = x` over `dense` inputs and the one-hot columns of class-coded ones, which are never
     /// formed.
     pub fn coded(dense: usize, categories: &[usize]) -> Self {
-        let columns = Columns::Linear { dense, codes: categories.to_vec() };
-        Self::assemble(columns, None, 0.0)
+        let raw = RawInputs::new(dense, categories);
+        let columns = Columns::Linear { width: raw.width() };
+        FeatureMap { raw, ..Self::assemble(columns, None, 0.0) }
+    }
+
+    /// The same map of rows with class-coded inputs, whose one-hot columns come last, and with dense
+    /// inputs that are scaled first. Moments of a linear map must be those of scaled rows already.
+    pub fn over(
+        self,
+        dense: usize,
+        categories: &[usize],
+        scaling: Option<Scaling>,
+    ) -> Result<Self> {
+        let raw = RawInputs { scaling, ..RawInputs::new(dense, categories) };
+        if raw.width() != self.columns.inputs() {
+            return Err(Error::shape("inputs", raw.width(), self.columns.inputs()));
+        }
+        if let Some(scaling) = &raw.scaling {
+            for (what, found) in [("shifts", &scaling.shift), ("factors", &scaling.factor)] {
+                if found.len() != dense {
+                    return Err(Error::shape(what, found.len(), dense));
+                }
+            }
+            if !scaling.is_sound() {
+                let message = "a shift or a factor is not finite, or a factor is zero";
+                return Err(Error::Unavailable(message));
+            }
+        }
+        Ok(FeatureMap { raw, ..self })
+    }
+
+    /// How dense inputs are scaled before they are mapped.
+    pub fn scaling(&self) -> Option<&Scaling> {
+        self.raw.scaling.as_ref()
     }
 
     /// Landmarks chosen among the rows of `candidates`: all training data where it fits, a
@@ -261,7 +294,8 @@ impl FeatureMap {
                 frequencies[(i, j)] = draw();
             }
         }
-        Ok(Self::assemble(Columns::Fourier { frequencies }, None, 0.0))
+        let map = Self::assemble(Columns::Fourier { frequencies }, None, 0.0);
+        Ok(FeatureMap { gamma: Some(kernel.gamma()), ..map })
     }
 
     fn assemble(columns: Columns, factor: Option<Mat<f64>>, residual: f64) -> Self {
@@ -272,7 +306,29 @@ impl FeatureMap {
                 places.entry(hash(landmarks.row(j))).or_default().push(j);
             }
         }
-        FeatureMap { columns, factor: factor.map(Arc::new), places, noise, span: None, residual }
+        let raw = RawInputs::new(columns.inputs(), &[]);
+        let factor = factor.map(Arc::new);
+        let gamma = match &columns {
+            Columns::Kernel { kernel, .. } => Some(kernel.gamma()),
+            _ => None,
+        };
+        FeatureMap { columns, raw, factor, places, noise, span: None, residual, gamma }
+    }
+
+    /// Whether another map gives the same features.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        let columns = match (&self.columns, &other.columns) {
+            (Columns::Linear { width }, Columns::Linear { width: theirs }) => width == theirs,
+            (
+                Columns::Kernel { kernel, landmarks },
+                Columns::Kernel { kernel: theirs, landmarks: other },
+            ) => kernel == theirs && landmarks == other,
+            (Columns::Fourier { frequencies }, Columns::Fourier { frequencies: theirs }) => {
+                frequencies == theirs
+            }
+            _ => false,
+        };
+        columns && self.raw == other.raw && self.span.is_none() && other.span.is_none()
     }
 
     /// The number of inputs.
@@ -285,6 +341,11 @@ impl FeatureMap {
         self.span.as_ref().map_or_else(|| self.columns.outputs(), |span| span.size())
     }
 
+    /// The width of its kernel.
+    pub fn gamma(&self) -> Option<f64> {
+        self.gamma
+    }
+
     /// For landmarks, the share of `Σ k(x,x)` over the candidates that they leave unexplained.
     pub fn residual(&self) -> f64 {
         self.residual
@@ -295,7 +356,7 @@ impl FeatureMap {
         matches!(self.columns, Columns::Linear { .. })
     }
 
-    /// φ of each row.
+    /// φ of each row, which is scaled and has its one-hot columns.
     pub fn apply(&self, x: MatRef<'_, f64>) -> Result<Mat<f64>> {
         if x.ncols() != self.inputs() {
             return Err(Error::shape("input columns", x.ncols(), self.inputs()));
@@ -387,21 +448,20 @@ impl FeatureMap {
         if self.is_linear() {
             return moments.push(block);
         }
-        if block.dense.ncols() != self.inputs() {
-            return Err(Error::shape("dense input columns", block.dense.ncols(), self.inputs()));
-        }
+        self.raw.check(block)?;
         // All of the block before any of it: what is refused leaves the moments as they were.
-        block.check_beside(moments.layout(), moments.rows())?;
+        let beside = Block { codes: Vec::new(), ..block.clone() };
+        beside.check_beside(moments.layout(), moments.rows())?;
         check_finite(block.dense, moments.rows(), Place::Feature)?;
         let mut features = Vec::new();
         let mut start = 0;
         while start < block.rows() {
             let rows = ROWS.min(block.rows() - start);
             let part = block.slice(start, rows);
-            self.fill(part.dense, &mut features);
             let keeps = moments.layout().inputs.kept() > 0;
-            let x = Mat::from_fn(self.inputs(), rows, |j, i| part.dense[(i, j)].into());
-            let x = x.transpose();
+            let x = self.raw.rows(part.dense, &part.codes);
+            let x = MatRef::from_row_major_slice(&x, rows, self.inputs());
+            self.fill(x, &mut features);
             let mapped = Block {
                 dense: MatRef::from_row_major_slice(&features, rows, self.outputs()),
                 codes: Vec::new(),

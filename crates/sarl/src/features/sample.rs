@@ -32,20 +32,35 @@ impl Reservoir {
             return Err(Error::shape("columns", x.ncols(), self.width));
         }
         check_finite(x, self.seen, Place::Feature)?;
-        for i in 0..x.nrows() {
-            self.seen += 1;
-            let row = x.row(i).iter().map(|&v| v.into());
-            if self.rows.len() < self.capacity * self.width {
-                self.rows.extend(row);
-                continue;
-            }
-            let slot = self.rng.random_range(0..self.seen) as usize;
-            if slot < self.capacity {
-                let at = slot * self.width;
-                self.rows.splice(at..at + self.width, row);
-            }
-        }
+        self.push_rows(0..x.nrows(), |i, to| {
+            to.iter_mut().zip(x.row(i).iter()).for_each(|(to, &v)| *to = v.into());
+        });
         Ok(())
+    }
+
+    /// Lets rows pass by that `write` puts in their place; only those that are kept are written.
+    pub(crate) fn push_rows(
+        &mut self,
+        rows: impl Iterator<Item = usize>,
+        write: impl Fn(usize, &mut [f64]),
+    ) {
+        for i in rows {
+            self.seen += 1;
+            let at = match self.rows.len() < self.capacity * self.width {
+                true => {
+                    let end = self.rows.len();
+                    self.rows.resize(end + self.width, 0.0);
+                    end
+                }
+                false => match self.rng.random_range(0..self.seen) as usize {
+                    slot if slot < self.capacity => slot * self.width,
+                    _ => continue,
+                },
+            };
+            let to = &mut self.rows[at..at + self.width];
+            to.fill(0.0);
+            write(i, to);
+        }
     }
 
     /// The sample, rows × width.

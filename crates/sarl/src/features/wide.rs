@@ -11,8 +11,8 @@ use std::sync::Arc;
 use faer::MatRef;
 use rayon::prelude::*;
 
+use super::FeatureMap;
 use super::span::Span;
-use super::{Columns, FeatureMap};
 use crate::moments::{Block, Element, LabelBlock, Layout, Moments, MomentsOptions, constant};
 use crate::spectral::reduced::of_many_sizes;
 use crate::{Error, Result};
@@ -310,8 +310,7 @@ impl Held {
 impl FeatureMap {
     /// Coordinates in the span of the rows of a linear problem.
     fn spanned(layout: &Layout, span: Arc<Span>) -> Self {
-        let (dense, codes) = (layout.dense_features(), layout.categories().to_vec());
-        let columns = Columns::Linear { dense, codes };
-        FeatureMap { span: Some(span), ..FeatureMap::assemble(columns, None, 0.0) }
+        let map = FeatureMap::coded(layout.dense_features(), layout.categories());
+        FeatureMap { span: Some(span), ..map }
     }
 }

@@ -134,6 +134,15 @@ impl Layout {
         self
     }
 
+    /// The same with another number of classes of a label.
+    pub(crate) fn reclassed(&self, label: usize, classes: usize) -> Self {
+        let mut layout = self.clone();
+        if let Some(label) = layout.labels.get_mut(label) {
+            label.kind = LabelKind::Class { classes };
+        }
+        layout
+    }
+
     /// The same labels over `width` features that are a map of these ones. The inputs are kept
     /// beside them when they are the target, or when that was asked for.
     pub(crate) fn mapped(&self, width: usize) -> Self {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use faer::Mat;
-use sarl::{Encoder, Model};
+use sarl::{Encoder, FitParams, Model};
 use sarl_data::{Schema, Source};
 use sarl_eval::{Options, Own, Side, View};
 
@@ -107,16 +107,16 @@ impl Trisected {
                 .hint("give other rows, or leave --test out: the encoder is then fitted anew on a part of DATA"));
         }
         let seen = seen(&files.data)?.is_some();
-        let known = match (origin, &files.test) {
-            (Some(_), _) if !seen => Known::Fresh,
-            // Without its options an encoder cannot be fitted anew.
-            (None, None) => Known::Fresh,
+        let known = match (origin, model.params(), &files.test) {
+            (Some(_), _, _) if !seen => Known::Fresh,
+            // Without its parameters an encoder cannot be fitted anew.
+            (_, None, None) => Known::Fresh,
             _ => Known::Seen,
         };
         let probing = &options.probing;
         let mut parts = files.read(schema, Some(model), known, probing, options.seed, global)?;
-        let anew = match (parts.split, origin) {
-            (Split::Three, Some(origin)) => Some(refit(&mut parts, schema, model, origin)?),
+        let anew = match (parts.split, model.params()) {
+            (Split::Three, Some(params)) => Some(refit(&mut parts, schema, model, params)?),
             _ => None,
         };
         Ok(Trisected { parts, anew })
@@ -124,9 +124,14 @@ impl Trisected {
 }
 
 /// Fits the encoder anew on the first part, with the options and the goal of the model.
-fn refit(parts: &mut Parts, schema: &Schema, model: &Model, origin: &Origin) -> Outcome<Encoder> {
-    parts.standardise(schema);
-    let encoder = parts.fitted()?.fit(&origin.encoder, model.goal().clone())?.encoder();
+fn refit(
+    parts: &mut Parts,
+    schema: &Schema,
+    model: &Model,
+    params: &FitParams,
+) -> Outcome<Encoder> {
+    parts.standardise(schema, params.scale);
+    let encoder = parts.fitted()?.fit(params)?.solve(model.goal().clone())?.encoder();
     for rows in parts.encoder.iter_mut().chain([&mut parts.probes, &mut parts.test]) {
         rows.z = encoder.encode(rows.x.as_ref())?;
     }

@@ -20,7 +20,7 @@ use self::report::Report;
 use self::rivals::Wanted;
 use crate::args::{Compare, Global};
 use crate::data::{check_output, learn, shared};
-use crate::encoding::check_exact;
+use crate::encoding::params;
 use crate::failure::{Failure, Outcome};
 use crate::inquiry::{self, Files, Known};
 use crate::output;
@@ -49,10 +49,11 @@ pub fn run(options: &Compare, global: &Global) -> Outcome {
     }
     let seed = options.encoder.seed;
     let mut parts = files.read(&schema, None, Known::Seen, &options.probing, seed, global)?;
-    parts.standardise(&schema);
+    let scale = params(&options.encoder, options.data.scale)?.scale;
+    parts.standardise(&schema, scale);
     let fitted = parts.fitted()?;
     for (_, encoder) in &encoders {
-        check_exact(encoder, fitted.len() as u64)?;
+        encoder.check_rows(fitted.len() as u64)?;
     }
     let (rivals, left_out) = wanted.for_labels(fitted)?;
     let attributes = inquiry::attributes(&schema, &parts);

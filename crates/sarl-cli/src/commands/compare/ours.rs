@@ -2,19 +2,19 @@
 
 use std::time::Instant;
 
-use sarl::{Goal, HeldOut, Model};
+use sarl::{FitParams, Goal, HeldOut, Model};
 use sarl_eval::{Attributes, Side};
 
 use super::entry::{Entry, Guesses, Method, Setting};
-use crate::args::{Approximation, EncoderOptions, Global, KernelName, NumberOrAuto};
-use crate::encoding::check_options;
+use crate::args::{Approximation, EncoderOptions, Global, KernelName, NumberOrAuto, ScalePolicy};
+use crate::encoding::params;
 use crate::failure::{Failure, Outcome};
 use crate::memory::Rows;
 use crate::progress::{self, Spinner};
 use crate::ring::{self, Ring};
 
 /// A linear encoder and one with a kernel, and how each is fitted.
-pub fn encoders(given: &EncoderOptions) -> Outcome<[(Method, EncoderOptions); 2]> {
+pub fn encoders(given: &EncoderOptions) -> Outcome<[(Method, FitParams); 2]> {
     let linear = EncoderOptions {
         kernel: KernelName::Linear,
         approx: Approximation::default(),
@@ -28,13 +28,13 @@ pub fn encoders(given: &EncoderOptions) -> Outcome<[(Method, EncoderOptions); 2]
         _ => given.clone(),
     };
     for options in [&linear, &kernel] {
-        check_options(options)?;
         if options.ridge == Some(NumberOrAuto::Auto) && options.folds < 2 {
             return Err(Failure::usage("--folds is 1: --ridge auto needs held-out losses")
                 .hint("give --folds 2 or more, or both --kernel and a --ridge"));
         }
     }
-    Ok([(Method::Linear, linear), (Method::Kernel, kernel)])
+    let params = |options: &EncoderOptions| params(options, ScalePolicy::None);
+    Ok([(Method::Linear, params(&linear)?), (Method::Kernel, params(&kernel)?)])
 }
 
 /// An encoder of full utility, from which every other trade-off is reached.
@@ -46,16 +46,12 @@ pub struct Fitted {
 }
 
 impl Fitted {
-    pub fn new(
-        method: Method,
-        options: &EncoderOptions,
-        rows: &Rows,
-        global: &Global,
-    ) -> Outcome<Self> {
+    pub fn new(method: Method, params: &FitParams, rows: &Rows, global: &Global) -> Outcome<Self> {
         progress::check()?;
         let _spinner = Spinner::shown(format!("{}: fitting", method.title()), global.quiet);
         let start = Instant::now();
-        let (model, folds) = rows.fit_folds(options, Goal::Lambda(0.0))?;
+        let fitted = rows.fit(params)?;
+        let (model, folds) = (fitted.solve(Goal::Lambda(0.0))?, fitted.heldout_if_any()?);
         Ok(Fitted { method, model, folds, seconds: start.elapsed().as_secs_f64() })
     }
 

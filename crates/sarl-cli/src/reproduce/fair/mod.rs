@@ -10,9 +10,8 @@ use serde_json::json;
 
 use super::showing::{Entrant, Showing, rivals};
 use super::study::Study;
-use super::trial::{Split, everyone};
+use super::trial::{self, Split, everyone};
 use super::{Effort, Experiment, uci};
-use crate::args::{EncoderOptions, KernelName, NumberOrAuto};
 use crate::failure::Outcome;
 
 /// The classifiers of the paper.
@@ -249,14 +248,8 @@ impl Models {
         if let Some((model, folds)) = place {
             return Ok((model.retune(goal)?, folds.clone()));
         }
-        let options = match kernel {
-            false => EncoderOptions::plain(),
-            true => EncoderOptions {
-                kernel: KernelName::Rbf,
-                ridge: Some(NumberOrAuto::Auto),
-                ..Default::default()
-            },
-        };
-        Ok(place.insert(split.fit_folds(&options, goal)?).clone())
+        let params = if kernel { trial::kernel() } else { trial::linear() };
+        let fitted = split.fit(&params)?;
+        Ok(place.insert((fitted.solve(goal)?, fitted.heldout_if_any()?)).clone())
     }
 }

@@ -1,7 +1,7 @@
 //! Rows in memory with their labels, as the spectral core reads them.
 
 use faer::MatRef;
-use sarl::{Block, FeatureMap, Goal, Layout, Model, Moments, MomentsOptions, Reduced, Role, Wide};
+use sarl::{Block, Fit, FitParams, Fitted, Goal, Layout, Model, Ridge, Role};
 
 use crate::task::Labels;
 
@@ -18,44 +18,24 @@ pub struct Labelled<'a> {
     pub weights: Option<&'a [f64]>,
 }
 
-/// The moments of rows in memory, and the layout that they have.
+/// Fits encoders on rows in memory, all of which are numbers that come as they are mapped.
+/// `stop` is asked now and then whether to give up.
 ///
 /// # Errors
 ///
 /// What the core says: values that are not finite, rows that do not match.
-pub fn moments(
-    map: &FeatureMap,
+pub fn fit(
     x: MatRef<'_, f64>,
     labels: &Labelled<'_>,
-    options: MomentsOptions,
-) -> sarl::Result<(Layout, Moments)> {
+    params: &FitParams,
+    stop: &dyn Fn() -> bool,
+) -> sarl::Result<Fitted> {
     let (layout, block) = labelled(x, labels);
-    let mut moments = map.moments(&layout, options)?;
-    map.push(&mut moments, &block)?;
-    Ok((layout, moments))
-}
-
-/// The map, the layout and the moments of a linear encoder of rows in memory: in the span of the
-/// rows, where there are fewer of them than features.
-///
-/// # Errors
-///
-/// What the core says: values that are not finite, rows that do not match.
-pub fn linear_moments(
-    x: MatRef<'_, f64>,
-    labels: &Labelled<'_>,
-    options: MomentsOptions,
-) -> sarl::Result<(FeatureMap, Layout, Moments)> {
-    if !Wide::suits(x.nrows() as u64, x.ncols()) {
-        let map = FeatureMap::linear(x.ncols());
-        let (layout, moments) = moments(&map, x, labels, options)?;
-        return Ok((map, layout, moments));
-    }
-    let (layout, block) = labelled(x, labels);
-    let mut wide = Wide::new(layout.clone(), options, x.nrows())?;
-    wide.push(&block)?;
-    let spanned = wide.spanned(false)?;
-    Ok((spanned.map, layout, spanned.moments))
+    let mut fit = Fit::new(params.clone(), layout)?.expecting(x.nrows() as u64)?;
+    fit.sample(&block)?;
+    fit.choose(stop)?;
+    fit.push(&block)?;
+    fit.finish()
 }
 
 /// The layout of rows with their labels, and all of them as one block.
@@ -90,10 +70,8 @@ fn labelled<'a>(x: MatRef<'a, f64>, labels: &Labelled<'a>) -> (Layout, Block<'a,
 pub(crate) fn regression(x: MatRef<'_, f64>, labels: &Labels) -> sarl::Result<Model> {
     let labels = std::slice::from_ref(labels);
     let labels = Labelled { targets: labels, sensitives: labels, names: &[], weights: None };
-    let options = MomentsOptions { folds: 1, ..Default::default() };
-    let (map, layout, moments) = linear_moments(x, &labels, options)?;
-    let reduced = Reduced::new(&moments.covariances()?, 0.0)?;
-    Model::new(&map, &layout, &reduced, None, Goal::Lambda(0.0))
+    let params = FitParams { folds: 1, ridge: Ridge::Fixed(0.0), ..Default::default() };
+    fit(x, &labels, &params, &|| false)?.solve(Goal::Lambda(0.0))
 }
 
 /// The share of the variance of an attribute that least squares explain: the leakage of the

@@ -1,0 +1,201 @@
+//! A fit that has all its rows: the front, the held-out losses and every goal.
+
+use std::sync::{Arc, OnceLock};
+
+use super::params::{FitParams, Ridge};
+use crate::Result;
+use crate::encoder::{Erasing, Model};
+use crate::features::FeatureMap;
+use crate::front::{
+    Front, Goal, HeldOut, HeldOutLabels, HeldOutLosses, best_erasing_ridge, best_ridge,
+    default_ridge, erased_heldout, mean_variance,
+};
+use crate::moments::{Layout, Moments};
+use crate::spectral::Reduced;
+
+/// Everything that a fit knows. What is costly is computed once, when it is first asked for.
+#[derive(Clone, Debug)]
+pub struct Fitted {
+    params: FitParams,
+    layout: Layout,
+    map: Arc<FeatureMap>,
+    moments: Arc<Moments>,
+    spreads: Vec<(f64, f64)>,
+    ridge: OnceLock<UsedRidge>,
+    reduced: OnceLock<Reduced>,
+}
+
+/// The ridge of a fit, and how it came about.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct UsedRidge {
+    /// What is added to the variance of each feature.
+    pub ridge: f64,
+    /// Whether it was chosen by held-out losses.
+    pub chosen: bool,
+    /// Whether it is the largest that was tried: a still larger one may do better.
+    pub largest: bool,
+}
+
+impl Fitted {
+    pub(super) fn new(
+        params: FitParams,
+        layout: Layout,
+        map: Arc<FeatureMap>,
+        moments: Arc<Moments>,
+        spreads: Vec<(f64, f64)>,
+    ) -> Self {
+        let (ridge, reduced) = (OnceLock::new(), OnceLock::new());
+        Fitted { params, layout, map, moments, spreads, ridge, reduced }
+    }
+
+    /// How it was fitted.
+    pub fn params(&self) -> &FitParams {
+        &self.params
+    }
+
+    /// What the columns of the rows were.
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// What was computed from each row.
+    pub fn map(&self) -> &FeatureMap {
+        &self.map
+    }
+
+    /// The second moments of that.
+    pub fn moments(&self) -> &Moments {
+        &self.moments
+    }
+
+    /// The mean and the standard deviation of each dense input; that of a constant is zero.
+    pub fn spreads(&self) -> &[(f64, f64)] {
+        &self.spreads
+    }
+
+    /// The standard deviation of each column that the weights of a model belong to.
+    pub fn feature_spreads(&self) -> Result<Vec<f64>> {
+        let mut spreads = self.map.spreads(&self.moments)?;
+        if self.map.is_linear() {
+            // Of inputs as they come, not as they are scaled.
+            spreads.iter_mut().zip(&self.spreads).for_each(|(to, own)| *to = own.1);
+        }
+        Ok(spreads)
+    }
+
+    /// The mean variance of a feature, the unit of a ridge.
+    pub fn mean_variance(&self) -> Result<f64> {
+        mean_variance(&self.moments)
+    }
+
+    /// The ridge that was asked for, or the one that does best on held-out rows.
+    pub fn ridge(&self) -> Result<UsedRidge> {
+        once(&self.ridge, || {
+            let best = match self.params.ridge {
+                Ridge::Fixed(ridge) => {
+                    return Ok(UsedRidge { ridge, chosen: false, largest: false });
+                }
+                Ridge::Auto => Some(best_ridge(&self.moments, self.params.dimensions)?),
+                Ridge::Default => default_ridge(&self.moments, self.params.dimensions)?,
+            };
+            Ok(UsedRidge {
+                ridge: best.map_or(0.0, |best| best.ridge),
+                chosen: best.is_some(),
+                largest: best.is_some_and(|best| best.largest),
+            })
+        })
+        .copied()
+    }
+
+    /// The same fit with another ridge.
+    pub fn with_ridge(&self, ridge: f64) -> Result<Self> {
+        let params = FitParams { ridge: Ridge::Fixed(ridge), ..self.params.clone() };
+        params.check()?;
+        let (ridge, reduced) = (OnceLock::new(), OnceLock::new());
+        Ok(Fitted { params, ridge, reduced, ..self.clone() })
+    }
+
+    /// The problem in few dimensions.
+    pub fn reduced(&self) -> Result<&Reduced> {
+        let ridge = self.ridge()?.ridge;
+        once(&self.reduced, || Reduced::new(&self.moments.covariances()?, ridge))
+    }
+
+    /// All trade-offs.
+    pub fn front(&self) -> Result<Front<'_>> {
+        Front::new(self.reduced()?, self.params.dimensions)
+    }
+
+    /// The folds, each tested on rows that its encoder has not seen.
+    pub fn heldout(&self) -> Result<HeldOut> {
+        HeldOut::new(&self.moments, self.ridge()?.ridge, self.params.dimensions)
+    }
+
+    /// The folds, if there are any and each has rows enough.
+    pub fn heldout_if_any(&self) -> Result<Option<HeldOut>> {
+        if self.moments.options().folds < 2 {
+            return Ok(None);
+        }
+        match self.heldout() {
+            Ok(heldout) => Ok(Some(heldout)),
+            Err(error) if error.is_about_few_rows() => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The best encoder for a goal, with the folds if there are any: a file of it has held-out
+    /// losses for every goal.
+    pub fn solve_with_folds(&self, goal: Goal) -> Result<Model> {
+        let mut model = self.solve(goal)?;
+        if let Some(folds) = self.heldout_if_any()? {
+            model.keep_heldout(folds);
+        }
+        Ok(model)
+    }
+
+    /// The best encoder for a goal.
+    pub fn solve(&self, goal: Goal) -> Result<Model> {
+        let cap = self.params.dimensions;
+        let mut model = Model::new(&self.map, &self.layout, self.reduced()?, cap, goal)?;
+        model.params = Some(self.params.clone());
+        Ok(model)
+    }
+
+    /// Whether a goal is a full erasure, which [`Fitted::erase`] solves without a reduced problem.
+    pub fn erases(&self, goal: &Goal) -> bool {
+        let plain = self.map.is_linear() && self.params.dimensions.is_none();
+        plain && Erasing::suits(&self.layout, goal)
+    }
+
+    /// A full erasure. The ridge is that of [`Erasing::new`].
+    pub fn erase(&self, goal: Goal) -> Result<Erasing> {
+        let ridge = self.erasing_ridge()?;
+        Erasing::new(&self.map, &self.layout, &self.moments.covariances()?, goal, ridge)
+    }
+
+    /// The held-out losses of a full erasure.
+    pub fn erased_heldout(&self) -> Result<(HeldOutLosses, HeldOutLabels)> {
+        erased_heldout(&self.moments, self.erasing_ridge()?)
+    }
+
+    fn erasing_ridge(&self) -> Result<f64> {
+        let found = once(&self.ridge, || {
+            let (ridge, chosen) = match self.params.ridge {
+                Ridge::Default => (0.0, false),
+                Ridge::Fixed(ridge) => (ridge, false),
+                Ridge::Auto => (best_erasing_ridge(&self.moments)?, true),
+            };
+            Ok(UsedRidge { ridge, chosen, largest: false })
+        });
+        Ok(found?.ridge)
+    }
+}
+
+/// What a cell holds, computed first where it holds nothing.
+fn once<T>(cell: &OnceLock<T>, compute: impl FnOnce() -> Result<T>) -> Result<&T> {
+    if let Some(found) = cell.get() {
+        return Ok(found);
+    }
+    let found = compute()?;
+    Ok(cell.get_or_init(|| found))
+}

@@ -1,0 +1,267 @@
+//! One fit: from blocks of rows to every trade-off.
+//!
+//! ```text
+//! FitParams ──► Fit ──(sample*)──► choose ──push*, merge──► finish ──► Fitted ──solve──► Model
+//! ```
+//!
+//! Linear encoders need one pass. Kernels need one before it, which lets the rows pass by, and then
+//! landmarks are chosen. Moments of other rows, on other machines, can be merged.
+//!
+//! ```
+//! use sarl::{Block, Fit, FitParams, Goal, Layout, Role};
+//! let x = faer::Mat::from_fn(200, 2, |i, j| ((i * (7 + 4 * j)) % 31) as f64 - 15.0);
+//! let y: Vec<u32> = (0..200).map(|i| u32::from(x[(i, 0)] > 0.0)).collect();
+//! let s: Vec<u32> = (0..200).map(|i| u32::from(x[(i, 0)] + x[(i, 1)] > 0.0)).collect();
+//! let layout = Layout::dense(2).class("y", Role::Target, 2).class("s", Role::Sensitive, 2);
+//! let mut fit = Fit::new(FitParams::default(), layout)?;
+//! fit.push(&Block::new(x.as_ref()).class(&y).class(&s))?;
+//! let model = fit.finish()?.solve(Goal::Leakage(0.01))?;
+//! assert!(model.point().leakage <= 0.01);
+//! assert_eq!(model.encoder().encode(x.as_ref())?.ncols(), 1);
+//! # Ok::<(), sarl::Error>(())
+//! ```
+
+mod file;
+mod fitted;
+mod params;
+mod sample;
+
+pub use file::Chosen;
+pub use fitted::{Fitted, UsedRidge};
+pub use params::{Approximation, EXACT_ROWS, Features, FitParams, KernelParams, Ridge, Scale};
+
+use std::sync::Arc;
+
+use crate::features::{FeatureMap, Scaling, Spanned, Wide};
+use crate::moments::{Block, Element, Layout, Moments};
+use crate::{Error, Result};
+use sample::Sampling;
+
+/// A fit that rows are still added to; see the [module](self).
+#[derive(Clone, Debug)]
+pub struct Fit {
+    params: FitParams,
+    layout: Layout,
+    state: State,
+}
+
+/// What rows have become so far.
+#[derive(Clone, Debug)]
+enum State {
+    /// Rows pass by before a kernel's landmarks are chosen.
+    Sampling(Box<Sampling>),
+    /// They are held, because there are fewer of them than features.
+    Held(Arc<Wide>),
+    /// They were added up.
+    Sums { map: Arc<FeatureMap>, moments: Arc<Moments>, spreads: Option<Vec<(f64, f64)>> },
+}
+
+impl Fit {
+    /// No rows yet. The layout is that of the rows as they come.
+    pub fn new(params: FitParams, layout: Layout) -> Result<Self> {
+        params.check()?;
+        // The same checks, and the same errors, before any row is read.
+        drop(Moments::new(layout.clone(), params.moments())?);
+        let state = match &params.features {
+            Features::Kernel(kernel) => {
+                State::Sampling(Box::new(Sampling::new(kernel, &layout, params.seed)))
+            }
+            Features::Linear if Wide::suits(1, layout.features()) => {
+                State::Held(Arc::new(Wide::new(layout.clone(), params.moments(), 0)?))
+            }
+            Features::Linear => Self::sums(&params, &layout)?,
+        };
+        Ok(Fit { params, layout, state })
+    }
+
+    /// The same, where it is known how many rows will come: fewer than features are then held in
+    /// memory of just their size, more are never held.
+    pub fn expecting(mut self, rows: u64) -> Result<Self> {
+        if let State::Held(wide) = &self.state
+            && wide.rows() == 0
+        {
+            self.state = match Wide::suits(rows, self.layout.features()) {
+                true => {
+                    let held = usize::try_from(rows).unwrap_or(0);
+                    let wide = Wide::new(self.layout.clone(), self.params.moments(), held)?;
+                    State::Held(Arc::new(wide))
+                }
+                false => Self::sums(&self.params, &self.layout)?,
+            };
+        }
+        Ok(self)
+    }
+
+    /// Empty moments of the features themselves.
+    fn sums(params: &FitParams, layout: &Layout) -> Result<State> {
+        let map = FeatureMap::coded(layout.dense_features(), layout.categories());
+        let moments = Arc::new(map.moments(layout, params.moments())?);
+        Ok(State::Sums { map: Arc::new(map), moments, spreads: None })
+    }
+
+    /// How it is fitted.
+    pub fn params(&self) -> &FitParams {
+        &self.params
+    }
+
+    /// What the columns of the rows are.
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// Rows pushed so far.
+    pub fn rows(&self) -> u64 {
+        match &self.state {
+            State::Sampling(_) => 0,
+            State::Held(wide) => wide.rows(),
+            State::Sums { moments, .. } => moments.rows(),
+        }
+    }
+
+    /// Whether rows must pass by [`Fit::sample`] before they are pushed.
+    pub fn needs_sample(&self) -> bool {
+        matches!(self.state, State::Sampling(_))
+    }
+
+    /// Lets rows pass by from which a kernel takes its width, its scaling and its landmarks.
+    pub fn sample<T: Element>(&mut self, block: &Block<'_, T>) -> Result<()> {
+        match &mut self.state {
+            State::Sampling(sampling) => sampling.push(block),
+            _ => Ok(()),
+        }
+    }
+
+    /// Rows from which landmarks are taken, instead of those that passed by.
+    pub fn candidates<T: Element>(&mut self, block: &Block<'_, T>) -> Result<()> {
+        match (&mut self.state, &self.params.features) {
+            (State::Sampling(sampling), Features::Kernel(kernel)) => {
+                sampling.candidates(block, kernel.sample_size(), self.params.seed)
+            }
+            _ => Err(Error::Unavailable("landmarks are those of a kernel that has none yet")),
+        }
+    }
+
+    /// Chooses the landmarks of a kernel; given up with [`Error::Interrupted`] when `stop`, asked
+    /// now and then, says so. Nothing happens where there is nothing to choose.
+    pub fn choose(&mut self, stop: &dyn Fn() -> bool) -> Result<()> {
+        let (State::Sampling(sampling), Features::Kernel(kernel)) =
+            (&self.state, &self.params.features)
+        else {
+            return Ok(());
+        };
+        if sampling.rows() == 0 {
+            return Err(Error::TooFewRows { rows: 0 });
+        }
+        self.params.check_rows(sampling.rows())?;
+        let (map, spreads) = sampling.map(kernel, self.params.scale, self.params.seed, stop)?;
+        self.state = State::Sums {
+            moments: Arc::new(map.moments(&self.layout, self.params.moments())?),
+            map: Arc::new(map),
+            spreads: Some(spreads),
+        };
+        Ok(())
+    }
+
+    /// The map of a kernel, once its landmarks are chosen.
+    pub fn map(&self) -> Option<&FeatureMap> {
+        match &self.state {
+            State::Sums { map, .. } => Some(map),
+            _ => None,
+        }
+    }
+
+    /// Adds the rows of a block. A block that is refused leaves the fit as it was.
+    pub fn push<T: Element>(&mut self, block: &Block<'_, T>) -> Result<()> {
+        let after = self.rows() + block.rows() as u64;
+        if matches!(self.state, State::Held(_)) && !Wide::suits(after, self.layout.features()) {
+            self.add_up()?;
+        }
+        match &mut self.state {
+            State::Sampling(_) => Err(Error::Unavailable(
+                "the landmarks of the kernel are not chosen yet: let rows pass by, then choose",
+            )),
+            State::Held(wide) => Arc::make_mut(wide).push(block),
+            State::Sums { map, moments, .. } => map.push(Arc::make_mut(moments), block),
+        }
+    }
+
+    /// Turns rows that are held into sums, which rows of other machines can be added to.
+    pub fn add_up(&mut self) -> Result<()> {
+        let State::Held(wide) = &self.state else { return Ok(()) };
+        let State::Sums { map, .. } = Self::sums(&self.params, &self.layout)? else {
+            return Ok(());
+        };
+        let moments = Arc::new(wide.added_up()?);
+        self.state = State::Sums { map, moments, spreads: None };
+        Ok(())
+    }
+
+    /// Adds the rows of another fit. Kernels must have the same landmarks.
+    pub fn merge(&mut self, other: &Fit) -> Result<()> {
+        let mut other = other.clone();
+        other.add_up()?;
+        self.add_up()?;
+        match (&mut self.state, &other.state) {
+            (State::Sums { map, moments, .. }, State::Sums { map: theirs, moments: added, .. }) => {
+                if !map.is_same(theirs) {
+                    return Err(Error::Merge("their landmarks differ".into()));
+                }
+                Arc::make_mut(moments).merge(added)
+            }
+            _ => Err(Error::Merge("a kernel has no landmarks yet".into())),
+        }
+    }
+
+    /// Renumbers the classes of a label; see [`Moments::reclass`].
+    pub fn reclass(&mut self, label: usize, to: &[u32], classes: usize) -> Result<()> {
+        match &mut self.state {
+            State::Sampling(_) => {}
+            State::Held(wide) => Arc::make_mut(wide).reclass(label, to, classes)?,
+            State::Sums { moments, .. } => Arc::make_mut(moments).reclass(label, to, classes)?,
+        }
+        self.layout = self.layout.reclassed(label, classes);
+        Ok(())
+    }
+
+    /// The same rows with another ridge and other dimensions and, where that comes after the rows,
+    /// another scale.
+    pub fn with(self, params: &FitParams) -> Result<Self> {
+        params.check()?;
+        let linear = self.params.features == Features::Linear;
+        let scale = if linear { params.scale } else { self.params.scale };
+        let (ridge, dimensions) = (params.ridge, params.dimensions);
+        Ok(Fit { params: FitParams { scale, ridge, dimensions, ..self.params }, ..self })
+    }
+
+    /// All rows are there: what can be known of them.
+    pub fn finish(self) -> Result<Fitted> {
+        let Fit { params, layout, state } = self;
+        let scaled = params.scale == Scale::Standard;
+        let (map, moments, spreads) = match state {
+            State::Sampling(_) => return Err(Error::TooFewRows { rows: 0 }),
+            State::Held(wide) => {
+                let wide = Arc::unwrap_or_clone(wide);
+                let Spanned { map, moments, spreads } = wide.spanned(scaled)?;
+                (map, Arc::new(moments), spreads)
+            }
+            State::Sums { map, moments, spreads: Some(spreads) } => {
+                return Ok(Fitted::new(params, layout, map, moments, spreads));
+            }
+            State::Sums { map, mut moments, spreads: None } => {
+                let spreads = match scaled {
+                    true => Arc::make_mut(&mut moments).standardise()?,
+                    false => moments.spreads()?,
+                };
+                (Arc::unwrap_or_clone(map), moments, spreads)
+            }
+        };
+        let map = match scaled {
+            true => {
+                let scaling = Some(Scaling::standard(&spreads));
+                map.over(layout.dense_features(), layout.categories(), scaling)?
+            }
+            false => map,
+        };
+        Ok(Fitted::new(params, layout, Arc::new(map), moments, spreads))
+    }
+}

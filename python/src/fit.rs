@@ -1,0 +1,429 @@
+//! Fits: rows in, solved problems out.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::sync::{Arc, OnceLock};
+
+use faer::MatRef;
+use numpy::{PyArray1, PyReadonlyArray1};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+use sarl::{Chosen, Element, FitParams, Fitted, HeldOutLabels, HeldOutLosses, Layout, Role};
+
+use crate::arrays::{Beside, LabelArray, Matrix, slice, view};
+use crate::failure::{refused, wrong};
+use crate::goal::{Limit, goal};
+use crate::model::{Column, Model, model_of};
+use crate::solved::Solved;
+use crate::work::{interruptible, released};
+
+/// Numbers that are read between two questions whether somebody pressed Ctrl-C.
+const CHUNK: usize = 1 << 23;
+
+/// A fit that rows are added to.
+#[pyclass(module = "sarl._core")]
+pub struct Fit {
+    fit: Arc<sarl::Fit>,
+    /// The last one that was finished, and for which parameters.
+    finished: Arc<OnceLock<(String, Arc<Fitted>)>>,
+}
+
+/// A label: its name, whether it is the target, and the number of its classes; 0 for a number.
+type LabelOf = (String, bool, usize);
+
+/// What a kernel learnt, as bytes, and the mean and the spread of each dense input.
+type ChosenParts<'py> = (Bound<'py, PyBytes>, Vec<(f64, f64)>);
+
+fn parsed(params: &str) -> PyResult<FitParams> {
+    serde_json::from_str(params).map_err(|e| wrong(format!("these are no parameters: {e}")))
+}
+
+fn layout_of(
+    dense: usize,
+    categories: &[usize],
+    labels: &[LabelOf],
+    features_are_target: bool,
+    keep_inputs: bool,
+) -> Layout {
+    let layout = Layout::dense(dense).coded(categories);
+    let layout = if keep_inputs { layout.keep_inputs() } else { layout };
+    let layout = if features_are_target { layout.keep_features() } else { layout };
+    labels.iter().fold(layout, |layout, (name, target, classes)| {
+        let role = if *target { Role::Target } else { Role::Sensitive };
+        match *classes {
+            0 => layout.number(name, role, 1),
+            classes => layout.class(name, role, classes),
+        }
+    })
+}
+
+#[pymethods]
+impl Fit {
+    #[new]
+    #[pyo3(signature = (params, dense, categories, labels, *, features_are_target, keep_inputs))]
+    fn new(
+        params: &str,
+        dense: usize,
+        categories: Vec<usize>,
+        labels: Vec<LabelOf>,
+        features_are_target: bool,
+        keep_inputs: bool,
+    ) -> PyResult<Self> {
+        let layout = layout_of(dense, &categories, &labels, features_are_target, keep_inputs);
+        Ok(Self::of(sarl::Fit::new(parsed(params)?, layout).map_err(refused)?))
+    }
+
+    /// Rows so far.
+    #[getter]
+    fn rows(&self) -> u64 {
+        self.fit.rows()
+    }
+
+    /// Whether rows must pass by before they are pushed.
+    #[getter]
+    fn needs_sample(&self) -> bool {
+        self.fit.needs_sample()
+    }
+
+    /// The width of the kernel, and the share of it that landmarks leave unexplained.
+    #[getter]
+    fn kernel(&self) -> Option<(Option<f64>, f64)> {
+        let map = self.fit.map().filter(|map| !map.is_linear())?;
+        Some((map.gamma(), map.residual()))
+    }
+
+    /// Lets rows pass by that a kernel is fitted to, or that its landmarks are taken from.
+    #[pyo3(signature = (x, codes, weights=None, *, landmarks=false, threads=None))]
+    fn sample(
+        &mut self,
+        py: Python<'_>,
+        x: Matrix<'_>,
+        codes: Vec<PyReadonlyArray1<'_, u32>>,
+        weights: Option<PyReadonlyArray1<'_, f64>>,
+        landmarks: bool,
+        threads: Option<usize>,
+    ) -> PyResult<()> {
+        let beside = Beside {
+            codes: codes.iter().map(slice).collect::<PyResult<_>>()?,
+            labels: Vec::new(),
+            weights: weights.as_ref().map(slice).transpose()?,
+        };
+        let fit = Arc::make_mut(&mut self.fit);
+        let done = match &x {
+            Matrix::Double(x) => pass_by(py, fit, view(x)?, &beside, landmarks, threads),
+            Matrix::Single(x) => pass_by(py, fit, view(x)?, &beside, landmarks, threads),
+        };
+        done?.map_err(refused)
+    }
+
+    /// Chooses the landmarks of a kernel.
+    #[pyo3(signature = (threads=None))]
+    fn choose(&mut self, py: Python<'_>, threads: Option<usize>) -> PyResult<()> {
+        let mut fit = (*self.fit).clone();
+        let chosen = interruptible(
+            py,
+            threads,
+            move |stop| {
+                fit.choose(stop)?;
+                Ok(fit)
+            },
+            || Ok(()),
+        )?;
+        *self = Self::of(chosen.map_err(refused)?);
+        Ok(())
+    }
+
+    /// Adds rows: all of them, or none if any is refused.
+    #[pyo3(signature = (x, codes, labels, weights, *, threads=None, progress=None))]
+    #[allow(clippy::too_many_arguments, reason = "keywords of Python's")]
+    fn push(
+        &mut self,
+        py: Python<'_>,
+        x: Matrix<'_>,
+        codes: Vec<PyReadonlyArray1<'_, u32>>,
+        labels: Vec<LabelArray<'_>>,
+        weights: Option<PyReadonlyArray1<'_, f64>>,
+        threads: Option<usize>,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<()> {
+        let beside = Beside {
+            codes: codes.iter().map(slice).collect::<PyResult<_>>()?,
+            labels: labels.iter().map(LabelArray::block).collect::<PyResult<_>>()?,
+            weights: weights.as_ref().map(slice).transpose()?,
+        };
+        match &x {
+            Matrix::Double(x) => self.add(py, view(x)?, &beside, threads, progress),
+            Matrix::Single(x) => self.add(py, view(x)?, &beside, threads, progress),
+        }
+    }
+
+    /// Adds the rows of another fit.
+    fn merge(&mut self, py: Python<'_>, other: &Self) -> PyResult<()> {
+        let mut fit = (*self.fit).clone();
+        let theirs = Arc::clone(&other.fit);
+        let merged = released(py, None, move || fit.merge(&theirs).map(|()| fit))?;
+        *self = Self::of(merged.map_err(refused)?);
+        Ok(())
+    }
+
+    /// Renumbers the classes of a label.
+    fn reclass(&mut self, label: usize, to: Vec<u32>, classes: usize) -> PyResult<()> {
+        let mut fit = (*self.fit).clone();
+        fit.reclass(label, &to, classes).map_err(refused)?;
+        *self = Self::of(fit);
+        Ok(())
+    }
+
+    /// A copy that can go on by itself.
+    fn copy(&self) -> Self {
+        Fit { fit: Arc::clone(&self.fit), finished: Arc::clone(&self.finished) }
+    }
+
+    /// Held-out losses at evenly spaced λ, or at a goal, there for each label too.
+    #[pyo3(signature = (params, *, points=None, goal_name=None, value=None, threads=None))]
+    fn held_out<'py>(
+        &self,
+        py: Python<'py>,
+        params: &str,
+        points: Option<usize>,
+        goal_name: Option<&str>,
+        value: Option<Limit>,
+        threads: Option<usize>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let asked = match (goal_name, value) {
+            (Some(name), Some(value)) => Some(goal(name, value)?),
+            _ => None,
+        };
+        let fitted = self.finish(py, params, threads)?;
+        let losses = interruptible(
+            py,
+            threads,
+            move |_| match asked {
+                Some(goal) if fitted.erases(&goal) => {
+                    let (losses, labels) = fitted.erased_heldout()?;
+                    Ok((vec![losses], Some(labels)))
+                }
+                Some(goal) => {
+                    let (losses, labels) = fitted.heldout()?.solve_each(goal, &fitted.front()?)?;
+                    Ok((vec![losses], Some(labels)))
+                }
+                None => Ok((fitted.heldout()?.points(points.unwrap_or(101))?, None)),
+            },
+            || Ok(()),
+        )?;
+        let (losses, labels) = losses.map_err(refused)?;
+        held_out_columns(py, &losses, labels)
+    }
+
+    /// Solves for a goal: the model, the mean and the spread of each dense column, and the mean
+    /// and the variance of each label column of the target and of what is hidden.
+    /// A full erasure that is not wanted whole holds no more than what goes.
+    #[pyo3(signature = (params, *, goal_name, value, whole=true, threads=None))]
+    fn solve<'py>(
+        &self,
+        py: Python<'py>,
+        params: &str,
+        goal_name: &str,
+        value: Limit,
+        whole: bool,
+        threads: Option<usize>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let goal = goal(goal_name, value)?;
+        let fitted = self.finish(py, params, threads)?;
+        let shared = Arc::clone(&fitted);
+        let solved = interruptible(
+            py,
+            threads,
+            move |_| {
+                let solved = match !whole && shared.erases(&goal) {
+                    true => Solved::Erasing(Box::new(shared.erase(goal)?)),
+                    false => Solved::Whole(Box::new(shared.solve(goal)?)),
+                };
+                let covariances = shared.moments().covariances()?;
+                let label = |l: &sarl::LabelCovariances| (l.mean.clone(), l.variance.clone());
+                Ok((solved, [label(&covariances.target), label(&covariances.sensitive)]))
+            },
+            || Ok(()),
+        )?;
+        let (solved, labels) = solved.map_err(refused)?;
+        let model = Bound::new(py, model_of(solved))?;
+        Ok((model, fitted.spreads().to_vec(), labels).into_pyobject(py)?.into_any())
+    }
+
+    /// A model of this fit with its folds, so that a file of it has held-out losses for every goal.
+    #[pyo3(signature = (params, model, *, threads=None))]
+    fn with_folds<'py>(
+        &self,
+        py: Python<'py>,
+        params: &str,
+        model: &Bound<'py, Model>,
+        threads: Option<usize>,
+    ) -> PyResult<Bound<'py, Model>> {
+        let Solved::Whole(whole) = &model.get().solved else { return Ok(model.clone()) };
+        let fitted = self.finish(py, params, threads)?;
+        let folds = interruptible(py, threads, move |_| fitted.heldout_if_any(), || Ok(()))?;
+        let Some(folds) = folds.map_err(refused)? else { return Ok(model.clone()) };
+        let mut whole = whole.clone();
+        whole.keep_heldout(folds);
+        Bound::new(py, model_of(Solved::Whole(whole)))
+    }
+
+    /// The rows in the safetensors format, with texts that travel along.
+    fn to_bytes<'py>(
+        &self,
+        py: Python<'py>,
+        extra: BTreeMap<String, String>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        Ok(PyBytes::new(py, &self.fit.to_bytes(extra).map_err(refused)?))
+    }
+
+    /// What a kernel learnt before its rows were pushed.
+    fn chosen<'py>(&self, py: Python<'py>) -> PyResult<Option<ChosenParts<'py>>> {
+        let chosen = self.fit.chosen().map_err(refused)?;
+        Ok(chosen.map(|c| (PyBytes::new(py, &c.map), c.spreads)))
+    }
+
+    /// The inverse of `to_bytes` for a linear fit, with the texts.
+    #[staticmethod]
+    fn from_bytes(
+        params: &str,
+        bytes: Cow<'_, [u8]>,
+    ) -> PyResult<(Self, BTreeMap<String, String>)> {
+        let found = sarl::Fit::from_bytes(parsed(params)?, &bytes);
+        let (fit, extra) = found.map_err(refused)?;
+        Ok((Self::of(fit), extra))
+    }
+
+    /// The same for a kernel.
+    #[staticmethod]
+    fn from_chosen(
+        params: &str,
+        bytes: Cow<'_, [u8]>,
+        chosen: (Cow<'_, [u8]>, Vec<(f64, f64)>),
+        layout: (usize, Vec<usize>, Vec<LabelOf>),
+    ) -> PyResult<Self> {
+        let ((map, spreads), (dense, categories, labels)) = (chosen, layout);
+        let layout = layout_of(dense, &categories, &labels, false, true);
+        let chosen = Chosen { map: map.into_owned(), spreads };
+        let fit = sarl::Fit::from_chosen(parsed(params)?, layout, chosen, &bytes);
+        Ok(Self::of(fit.map_err(refused)?))
+    }
+}
+
+impl Fit {
+    fn of(fit: sarl::Fit) -> Self {
+        Fit { fit: Arc::new(fit), finished: Arc::default() }
+    }
+
+    /// The fit with all its rows, for these parameters; the last one is kept.
+    fn finish(
+        &self,
+        py: Python<'_>,
+        params: &str,
+        threads: Option<usize>,
+    ) -> PyResult<Arc<Fitted>> {
+        if let Some((_, fitted)) = self.finished.get().filter(|(known, _)| known == params) {
+            return Ok(Arc::clone(fitted));
+        }
+        let (fit, other) = (Arc::clone(&self.fit), parsed(params)?);
+        let fitted = interruptible(
+            py,
+            threads,
+            move |_| Arc::unwrap_or_clone(fit).with(&other)?.finish(),
+            || Ok(()),
+        )?;
+        let fitted = Arc::new(fitted.map_err(refused)?);
+        let _ = self.finished.set((params.to_owned(), Arc::clone(&fitted)));
+        Ok(fitted)
+    }
+
+    fn add<T: Element>(
+        &mut self,
+        py: Python<'_>,
+        x: MatRef<'_, T>,
+        beside: &Beside<'_>,
+        threads: Option<usize>,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<()> {
+        let width = self.fit.map().map_or(1, sarl::FeatureMap::outputs);
+        let step = (CHUNK / x.ncols().max(width).max(1)).max(1);
+        // What is refused, or interrupted, leaves the fit as it was.
+        let mut fit = Arc::clone(&self.fit);
+        if x.nrows() <= step {
+            fit = std::mem::replace(&mut self.fit, fit);
+        }
+        let mut done = Ok(());
+        for start in (0..x.nrows()).step_by(step) {
+            let rows = step.min(x.nrows() - start);
+            let part = x.subrows(start, rows);
+            let beside = beside.slice(start, rows)?;
+            let into = Arc::make_mut(&mut fit);
+            done = released(py, threads, || {
+                // Rows that lie apart are read where they are; others are laid out first.
+                if part.row_stride() != 1 {
+                    return into.push(&beside.with(part));
+                }
+                let laid = laid_out(part);
+                into.push(&beside.with(MatRef::from_row_major_slice(&laid, rows, part.ncols())))
+            })?;
+            if done.is_err() {
+                break;
+            }
+            if let Some(progress) = progress {
+                progress.call1((rows,))?;
+            }
+            py.check_signals()?;
+        }
+        done.map_err(refused)?;
+        self.fit = fit;
+        self.finished = Arc::default();
+        Ok(())
+    }
+}
+
+/// Rows one after the other.
+fn laid_out<T: Element>(x: MatRef<'_, T>) -> Vec<T> {
+    (0..x.nrows()).flat_map(|i| (0..x.ncols()).map(move |j| x[(i, j)])).collect()
+}
+
+fn pass_by<T: Element>(
+    py: Python<'_>,
+    fit: &mut sarl::Fit,
+    x: MatRef<'_, T>,
+    beside: &Beside<'_>,
+    landmarks: bool,
+    threads: Option<usize>,
+) -> PyResult<sarl::Result<()>> {
+    let block = beside.slice(0, x.nrows())?;
+    released(py, threads, || {
+        let block = block.with(x);
+        if landmarks { fit.candidates(&block) } else { fit.sample(&block) }
+    })
+}
+
+/// A column of numbers for each figure, and the labels.
+pub fn held_out_columns<'py>(
+    py: Python<'py>,
+    losses: &[HeldOutLosses],
+    labels: Option<HeldOutLabels>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let all = PyDict::new(py);
+    let columns: [Column<HeldOutLosses>; 6] = [
+        ("jy", |l| l.jy),
+        ("js", |l| l.js),
+        ("jy_sd", |l| l.jy_sd),
+        ("js_sd", |l| l.js_sd),
+        ("utility", |l| l.utility),
+        ("leakage", |l| l.leakage),
+    ];
+    if let Some(HeldOutLabels { target, sensitive }) = labels {
+        let figures = |labels: Vec<sarl::HeldOutLabel>| -> Vec<(String, f64, f64)> {
+            labels.into_iter().map(|l| (l.name, l.loss, l.share)).collect()
+        };
+        all.set_item("labels", (figures(target), figures(sensitive)))?;
+    }
+    for (name, of) in columns {
+        all.set_item(name, PyArray1::from_vec(py, losses.iter().map(of).collect()))?;
+    }
+    Ok(all)
+}
