@@ -134,12 +134,33 @@ impl Job {
         }
     }
 
+    fn line(&self) -> [&'static str; 4] {
+        ["reproduce", self.name, "--rivals", "full"]
+    }
+
     fn reproduce(&self) -> Result<Vec<(String, Stored)>> {
-        let line = ["reproduce", self.name, "--rivals", "full"];
         let mut command = Command::new(sarl()?);
-        let command = command.args(line).arg("-o").arg(scratch("out")?).arg("--json");
-        let found: Value = serde_json::from_str(&text(command)?)?;
-        readers::reproduced(&format!("`sarl {}`", line.join(" ")), &found, self.tables)
+        let command = command.args(self.line()).arg("-o").arg(scratch("out")?).arg("--json");
+        self.tables_of(&text(command)?)
+    }
+
+    fn tables_of(&self, results: &str) -> Result<Vec<(String, Stored)>> {
+        let found: Value = serde_json::from_str(results).context("cannot read the results")?;
+        let same = found["name"] == self.name && found["rivals"] == "full";
+        if !same {
+            bail!("these are not the results of `sarl {}`", self.line().join(" "));
+        }
+        readers::reproduced(&format!("`sarl {}`", self.line().join(" ")), &found, self.tables)
+    }
+
+    /// The tables of a `results.json` that is there already.
+    pub(super) fn read(&self, file: &Path) -> Result<Vec<(String, Stored)>> {
+        if !matches!(self.what, What::Reproduce) {
+            bail!("`{}` is not an experiment of `sarl reproduce`", self.name);
+        }
+        self.tables_of(
+            &std::fs::read_to_string(file).with_context(|| format!("cannot read {file:?}"))?,
+        )
     }
 }
 

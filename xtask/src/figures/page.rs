@@ -95,7 +95,7 @@ fn table(name: &str) -> Result<String> {
 /// Two tables of the paper side by side: the strongest attacker, then the target.
 fn methods() -> Result<Stored> {
     let (adult, german) = (Stored::read("adult-uci")?, Stored::read("german")?);
-    let columns = ["", "Adult: sex", "Adult: income", "German: age", "German: credit"];
+    let columns = ["", "Adult: hide sex", "keep income", "German: hide age", "keep credit"];
     let mut guess = vec!["always guessing the most frequent class".to_owned()];
     for table in [&adult, &german] {
         guess.extend([majority(&table.title)?.to_owned(), String::new()]);
