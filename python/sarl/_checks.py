@@ -61,6 +61,22 @@ def threads(n_jobs: Any) -> int | None:
     return int(n_jobs)
 
 
+def check_ridge(ridge: Any, folds: int) -> float | None:
+    """A ridge; None where it is to be chosen."""
+    if ridge is None:
+        return None
+    if isinstance(ridge, str):
+        check_choice("ridge", ridge, ("auto",))
+        if folds < 2:
+            raise ValueError("ridge='auto' is chosen by held-out losses: folds must be 2 or more")
+        return None
+    if isinstance(ridge, bool) or not isinstance(ridge, (int, float, np.number)):
+        raise ValueError(f"ridge is {ridge!r}: expected a number, 'auto' or None")
+    if not (np.isfinite(ridge) and ridge >= 0):
+        raise ValueError(f"ridge is {ridge!r}: expected a finite number, 0 or more, 'auto' or None")
+    return float(ridge)
+
+
 #: The goals, of which one may be given.
 GOALS = ("lambda_", "alpha", "max_leakage", "min_utility")
 

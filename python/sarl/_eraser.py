@@ -13,7 +13,7 @@ from sklearn.base import OneToOneFeatureMixin
 
 from . import _files
 from ._base import Base
-from ._checks import GOALS, Goal, Limit, one_goal, threads
+from ._checks import GOALS, Goal, Limit, check_ridge, one_goal, threads
 from ._fits import Fits
 from ._moments import Moments
 from ._rows import first_category, is_table
@@ -36,6 +36,14 @@ class Eraser(OneToOneFeatureMixin, Fits):  # type: ignore[misc]
     scale : {{"none", "standard"}}, default="none"
         In which units little is changed: those of X, or units of standard deviations. Full
         erasure is the same in both.
+    ridge : float, "auto" or None, default=None
+        Of a full erasure. Few rows know badly which direction tells what is to be hidden, and an
+        adversary with rows of its own finds the rest: see `heldout_`. With a ridge, a share of the
+        mean variance of a feature, the direction that a ridge regression smooths goes too: X is
+        changed more (see `utility_`) and less is found. "auto" takes the one from which held-out
+        adversaries learn least. These have no more rows than you gave: one with many more finds
+        more. Shrinking the covariance of X instead, as ``concept-erasure`` does, changes X
+        less or more but not what a linear adversary finds.
     {erasing}
 
     A full erasure keeps only the directions that it takes off, however many columns X has: that is
@@ -83,6 +91,7 @@ class Eraser(OneToOneFeatureMixin, Fits):  # type: ignore[misc]
         max_leakage: Limit | None = None,
         min_utility: Limit | None = None,
         scale: str = "none",
+        ridge: float | str | None = None,
         folds: int = 5,
         precision: str = "double",
         sensitive_type: str | dict[str, str] = "auto",
@@ -97,6 +106,7 @@ class Eraser(OneToOneFeatureMixin, Fits):  # type: ignore[misc]
         self.max_leakage = max_leakage
         self.min_utility = min_utility
         self.scale = scale
+        self.ridge = ridge
         self.folds = folds
         self.precision = precision
         self.sensitive_type = sensitive_type
@@ -119,7 +129,14 @@ class Eraser(OneToOneFeatureMixin, Fits):  # type: ignore[misc]
     def _target(self, y: Any) -> Any:
         return None
 
+    def _ridge(self) -> float | None:
+        return 0.0 if self.ridge is None else check_ridge(self.ridge, self.folds)
+
     def _solve(self, goal: Goal, moments: Moments, *, whole: bool = False) -> _files.Solved:
+        if self._ridge() != 0.0 and (whole or goal not in (("max_leakage", 0.0), ("lambda_", 1.0))):
+            raise ValueError(
+                f"ridge={self.ridge!r} is for a full erasure: other trade-offs of an eraser have none"
+            )
         return super()._solve(goal, moments, whole=whole)
 
     def save(self, path: str | os.PathLike[str], *, whole: bool = False) -> None:
@@ -161,7 +178,8 @@ class Eraser(OneToOneFeatureMixin, Fits):  # type: ignore[misc]
 
     @classmethod
     def _params_of(cls, solved: _files.Solved) -> dict[str, Any]:
-        return {"scale": "standard" if solved.model.scaling[0] else "none"}
+        scale = "standard" if solved.model.scaling[0] else "none"
+        return {"scale": scale, "ridge": solved.model.ridge or None}
 
     @property
     def _n_features_out(self) -> int:

@@ -11,7 +11,7 @@ from sklearn.utils import Tags, check_array
 
 from . import _files
 from ._base import Base
-from ._checks import check_choice
+from ._checks import check_ridge
 from ._kernel_moments import KernelMoments
 from ._moments import Moments
 from ._rows import from_tensor, is_table, is_tensor, native
@@ -206,23 +206,7 @@ class Encodes(ClassNamePrefixFeaturesOutMixin, Fits):  # type: ignore[misc]
         return None if r is None else int(r)
 
     def _ridge(self) -> float | None:
-        ridge = self.ridge
-        if ridge is None:
-            return None
-        if isinstance(ridge, str):
-            check_choice("ridge", ridge, ("auto",))
-            if self.folds < 2:
-                raise ValueError(
-                    "ridge='auto' is chosen by held-out losses: folds must be 2 or more"
-                )
-            return None
-        if isinstance(ridge, bool) or not isinstance(ridge, (int, float, np.number)):
-            raise ValueError(f"ridge is {ridge!r}: expected a number, 'auto' or None")
-        if not (np.isfinite(ridge) and ridge >= 0):
-            raise ValueError(
-                f"ridge is {ridge!r}: expected a finite number, 0 or more, 'auto' or None"
-            )
-        return float(ridge)
+        return check_ridge(self.ridge, self.folds)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -59,6 +59,8 @@ ATTRIBUTES = """leakage_, utility_ : float
         The same with λ, dimensions and losses; and on rows not fitted on.
     bounds_ : Bounds
         What any encoder of these features could achieve.
+    ridge_ : float
+        The ridge, as given or as chosen.
     dual_bound_, gap_ : float
         The certificate: a gap of zero proves that no encoder does better.
     front_ : Front

@@ -199,12 +199,15 @@ impl Moments {
                     None => standardised(&moments, standardise)?.0,
                 };
                 let full = |goal: &sarl::Goal| {
-                    linear && ridge == 0.0 && cap.is_none() && sarl::Erasing::suits(&layout, goal)
+                    linear && cap.is_none() && sarl::Erasing::suits(&layout, goal)
                 };
                 if asked.as_ref().is_some_and(full) {
-                    let (losses, labels) = sarl::erased_heldout(&moments)?;
+                    let (losses, labels) = sarl::erased_heldout(&moments, ridge)?;
                     return Ok((vec![losses], Some(labels)));
                 }
+                // The ridge of a full erasure is none of the trade-offs'.
+                let erases = layout.labels().iter().any(|l| l.kind == LabelKind::Features);
+                let ridge = if erases { 0.0 } else { ridge };
                 let held = HeldOut::new(&moments, ridge, cap)?;
                 match asked {
                     None => Ok((held.points(points.unwrap_or(101))?, None)),
@@ -271,19 +274,21 @@ impl Moments {
                         (moments, spreads, map)
                     }
                 };
+                let thin = !whole && cap.is_none() && sarl::Erasing::suits(&layout, &goal);
                 let ridge = match ridge {
                     Some(ridge) => ridge,
+                    None if thin => sarl::best_erasing_ridge(&moments)?,
                     None if ridge_asked => sarl::best_ridge(&moments, cap)?.ridge,
                     None => sarl::default_ridge(&moments, cap)?.map_or(0.0, |best| best.ridge),
                 };
                 let covariances = moments.covariances()?;
-                let thin = !whole && ridge == 0.0 && cap.is_none();
-                let model = match thin && sarl::Erasing::suits(&layout, &goal) {
+                let model = match thin {
                     true => Solved::Erasing(Box::new(sarl::Erasing::new(
                         &map,
                         &layout,
                         &covariances,
                         goal,
+                        ridge,
                     )?)),
                     false => {
                         let reduced = sarl::Reduced::new(&covariances, ridge)?;

@@ -48,7 +48,7 @@ impl Solved {
     pub fn ridge(&self) -> f64 {
         match self {
             Solved::Whole(model) => model.reduced().ridge(),
-            Solved::Erasing(_) => 0.0,
+            Solved::Erasing(erasing) => erasing.ridge(),
         }
     }
 

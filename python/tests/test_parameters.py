@@ -45,6 +45,7 @@ CHANGES = [
     (Eraser, {"leakage": None, "max_leakage": 0.01}),
     (Eraser, {"leakage": None, "min_utility": 0.9}),
     (Eraser, {"scale": "standard"}),
+    (Eraser, {"leakage": None, "ridge": 1.0}),
 ]
 
 

@@ -68,8 +68,8 @@ pub use features::{
 pub use front::{
     Attribute, Attributes, Bounds, Candidate, Certificate, Criterion, Front, Goal, HeldOut,
     HeldOutLabel, HeldOutLabels, HeldOutLosses, LabelBounds, MapChoice, Method, NamedLimits, Point,
-    RidgeChoice, SensitiveBounds, Solution, TargetBounds, best_ridge, choose_map, choose_ridge,
-    default_ridge, erased_heldout, mean_variance,
+    RidgeChoice, SensitiveBounds, Solution, TargetBounds, best_erasing_ridge, best_ridge,
+    choose_map, choose_ridge, default_ridge, erased_heldout, mean_variance,
 };
 pub use moments::{
     Block, Covariances, Element, InputCovariances, Label, LabelBlock, LabelColumns,

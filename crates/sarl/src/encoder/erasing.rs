@@ -22,7 +22,10 @@ use crate::features::FeatureMap;
 use crate::front::{Attribute, Attributes, Bounds, Certificate, Goal, Point};
 use crate::moments::{Covariances, Label, LabelKind, Layout, Role};
 use crate::spectral::Losses;
-use crate::spectral::linalg::{cholesky, congruence, solve_lower, span};
+use crate::spectral::attribute::Side;
+use crate::spectral::linalg::{
+    beside, cholesky, congruence, solve_lower, solve_lower_transposed, span,
+};
 use crate::spectral::problem::correlations;
 use crate::spectral::reduced::weights_of;
 use crate::spectral::whiten::Whitening;
@@ -47,12 +50,15 @@ struct Description {
     point: Point,
     certificate: Certificate,
     bounds: Bounds,
+    /// The variance of each label that is hidden, in its own units.
+    variances: Vec<f64>,
+    ridge: f64,
     #[serde(default)]
     extra: BTreeMap<String, String>,
 }
 
 impl Erasing {
-    /// Whether a goal asks for full erasure of one label.
+    /// Whether a goal asks for full erasure of all that is to be hidden.
     pub fn suits(layout: &Layout, goal: &Goal) -> bool {
         let of = |role: Role| layout.labels().iter().filter(move |l| l.role == role);
         let keeps = of(Role::Target).all(|l| l.kind == LabelKind::Features);
@@ -61,31 +67,43 @@ impl Erasing {
             Goal::Leakage(leakage) => *leakage == 0.0,
             _ => false,
         };
-        keeps && full && of(Role::Sensitive).count() == 1
+        keeps && full && of(Role::Sensitive).next().is_some()
     }
 
     /// Solves for a goal that [`suits`](Self::suits). `layout` is that of the inputs.
+    ///
+    /// A linear adversary sees through x̂ all that is orthogonal to `Cov(x, s)` of the training
+    /// rows, whatever metric the change of x is measured in. Few rows know that covariance badly,
+    /// and shrinking the metric does not help. With a `ridge` ρ the smoothed directions
+    ///
+    /// ```text
+    /// C (C + ρvI)⁻¹ Cov(x, s)        C = Cov(x), of mean variance v
+    /// ```
+    ///
+    /// go too, which hides more from an adversary with rows of its own where the attribute lies
+    /// along directions of much variance; [`best_erasing_ridge`](crate::best_erasing_ridge)
+    /// chooses ρ.
     pub fn new(
         map: &FeatureMap,
         layout: &Layout,
         covariances: &Covariances,
         goal: Goal,
+        ridge: f64,
     ) -> Result<Self> {
         goal.check()?;
+        if !(ridge >= 0.0 && ridge.is_finite()) {
+            let expected = "expected 0 or more";
+            return Err(Error::Argument { name: "ridge", value: ridge, expected });
+        }
         if !map.is_linear() || !Self::suits(layout, &goal) {
             let message = "full erasure needs a linear encoder that has the features themselves \
                            as its target, and a goal without leakage";
             return Err(Error::Unavailable(message));
         }
         let c = covariances;
-        let (whitening, hidden, Erasure { mean, found, taken }) = solve(c)?;
-        let dim = whitening.basis() - found.ncols();
-        let about = Description {
-            labels: layout.labels().to_vec(),
-            rows: c.rows,
-            basis: whitening.basis(),
-            ..reached(c, hidden.as_ref(), taken.as_ref(), dim, goal)
-        };
+        let solved = solve(c, ridge)?;
+        let about = solved.reached(c, layout, goal, ridge);
+        let Erasure { mean, found, taken } = solved.erasure;
         let erasure = match &map.span {
             None => Erasure { mean, found, taken },
             Some(span) => Erasure {
@@ -130,17 +148,24 @@ impl Erasing {
     /// The same for the features and for the label that is hidden.
     pub fn attributes(&self) -> Attributes {
         let Point { losses, utility, leakage, .. } = self.about.point;
-        let figures = |role: Role, loss: f64, share: f64| {
+        let figures = |role: Role, figures: &[(f64, f64)]| {
             let labels = self.about.labels.iter().filter(move |l| l.role == role);
-            let limit = |name: &str| self.about.goal.limit_of(role, name);
-            let one =
-                |l: &Label| Attribute { name: l.name.clone(), loss, share, limit: limit(&l.name) };
-            labels.map(one).collect()
+            let one = |(l, &(loss, share)): (&Label, &(f64, f64))| {
+                let limit = self.about.goal.limit_of(role, &l.name);
+                Attribute { name: l.name.clone(), loss, share, limit }
+            };
+            labels.zip(figures).map(one).collect()
         };
+        let hidden: Vec<(f64, f64)> = self.about.variances.iter().map(|&v| (v, leakage)).collect();
         Attributes {
-            target: figures(Role::Target, losses.jy, utility),
-            sensitive: figures(Role::Sensitive, losses.js, leakage),
+            target: figures(Role::Target, &[(losses.jy, utility)]),
+            sensitive: figures(Role::Sensitive, &hidden),
         }
+    }
+
+    /// The ridge of its smoothed directions; 0 where there are none.
+    pub fn ridge(&self) -> f64 {
+        self.about.ridge
     }
 
     /// How near to the best it is.
@@ -188,9 +213,13 @@ impl Erasing {
             about.point.leakage,
             about.certificate.dual_bound,
             about.certificate.gap,
+            about.ridge,
         ]);
-        reader.require(figures.into_iter().all(f64::is_finite), "its figures are not finite")?;
+        let mut figures = figures.chain(about.variances.iter().copied());
+        reader.require(figures.all(f64::is_finite), "its figures are not finite")?;
         let counted = about.rows >= 2 && about.basis >= directions && about.basis <= inputs;
+        let hidden = about.labels.iter().filter(|l| l.role == Role::Sensitive).count();
+        let counted = counted && about.variances.len() == hidden;
         reader.require(counted, "its sizes do not fit each other")?;
         let lost = taken.squared_norm_l2();
         let near = |a: f64, b: f64| (a - b).abs() <= 1e-7 * (1.0 + b.abs());
@@ -208,20 +237,55 @@ impl Erasing {
 
 impl Erasure {
     /// Full erasure from the covariances of some rows.
-    pub(crate) fn full(covariances: &Covariances) -> Result<Self> {
-        Ok(solve(covariances)?.2)
+    pub(crate) fn full(covariances: &Covariances, ridge: f64) -> Result<Self> {
+        Ok(solve(covariances, ridge)?.erasure)
     }
 }
 
-/// The whitening, what it makes of the covariances with what is hidden, and the erasure.
-fn solve(c: &Covariances) -> Result<(Whitening, Mat<f64>, Erasure)> {
+/// A full erasure, and what its figures are made of.
+struct Solved {
+    /// The number of directions in which the features vary.
+    basis: usize,
+    /// What is hidden, on one scale and whitened.
+    hidden: Side,
+    /// What must be taken: that of no ridge.
+    least: f64,
+    erasure: Erasure,
+}
+
+fn solve(c: &Covariances, ridge: f64) -> Result<Solved> {
     let whitening = Whitening::new(c, 0.0)?;
-    let hidden = whitening.whiten(c.sensitive.cross.as_ref());
-    let scaled = correlations(hidden.as_ref(), &c.sensitive.variance);
-    let (q, rank) = span(scaled.as_ref(), tolerance::SPAN, false);
-    let found = settled(c, weights_of(c, &whitening, q.subcols(0, rank)))?;
-    let taken = found.transpose() * &c.features;
-    Ok((whitening, hidden, Erasure { mean: c.mean.clone(), found, taken }))
+    let whitened = whitening.whiten(c.sensitive.cross.as_ref());
+    let known = correlations(whitened.as_ref(), &c.sensitive.variance);
+    let taking = |known: MatRef<'_, f64>| -> Result<(Mat<f64>, Mat<f64>)> {
+        let (q, rank) = span(known, tolerance::SPAN, false);
+        let found = settled(c, weights_of(c, &whitening, q.subcols(0, rank)))?;
+        let taken = found.transpose() * &c.features;
+        Ok((found, taken))
+    };
+    let (mut found, mut taken) = taking(known.as_ref())?;
+    let least = taken.squared_norm_l2();
+    if ridge > 0.0 {
+        let smooth = whitening.whiten(smoothed(c, ridge)?.as_ref());
+        let smooth = correlations(smooth.as_ref(), &c.sensitive.variance);
+        (found, taken) = taking(beside(known.as_ref(), smooth.as_ref()).as_ref())?;
+    }
+    let erasure = Erasure { mean: c.mean.clone(), found, taken };
+    let hidden = Side::new(whitened, &c.sensitive);
+    Ok(Solved { basis: whitening.basis(), hidden, least, erasure })
+}
+
+/// `C (C + ρvI)⁻¹ Cov(x, s)` with `C = Cov(x)`, of mean variance v.
+fn smoothed(c: &Covariances, ridge: f64) -> Result<Mat<f64>> {
+    let mut a = c.features.clone();
+    let size = a.nrows();
+    let mean = (0..size).map(|j| a[(j, j)]).sum::<f64>() / size as f64;
+    (0..size).for_each(|j| a[(j, j)] += ridge * mean);
+    let factor = cholesky(a.as_ref())?;
+    let mut v = c.sensitive.cross.clone();
+    solve_lower(factor.as_ref(), v.as_mut());
+    solve_lower_transposed(factor.as_ref(), v.as_mut());
+    Ok(&c.features * v)
 }
 
 /// Directions with `Cov(e) = I`: what rounding left of that is measured, not assumed.
@@ -236,39 +300,39 @@ fn settled(c: &Covariances, mut found: Mat<f64>) -> Result<Mat<f64>> {
     Ok(found)
 }
 
-/// Losses, bounds and certificate. The directions that stay explain everything but what is taken,
-/// and nothing of what is hidden.
-fn reached(
-    c: &Covariances,
-    hidden: MatRef<'_, f64>,
-    taken: MatRef<'_, f64>,
-    dim: usize,
-    goal: Goal,
-) -> Description {
-    let total = |variance: &[f64]| variance.iter().sum::<f64>();
-    let (ty, ts) = (total(&c.target.variance), total(&c.sensitive.variance));
-    let lost = taken.squared_norm_l2();
-    let known = (ts - hidden.squared_norm_l2()).max(0.0);
-    let bounds = Bounds {
-        gamma_min: 0.0,
-        gamma_max: lost,
-        alpha_min: known,
-        alpha_max: ts,
-        alpha_bar_min: known,
-        alpha_star_min: known,
-        target_variance: ty,
-        attainable: ty,
-    };
-    let losses = Losses { jy: lost, js: ts };
-    let (utility, leakage) = (bounds.utility(lost), bounds.leakage(ts));
-    Description {
-        labels: Vec::new(),
-        rows: 0,
-        basis: 0,
-        goal,
-        point: Point { lambda: 1.0, dim, losses, utility, leakage },
-        certificate: Certificate { dual_bound: lost, gap: 0.0, multipliers: Vec::new() },
-        bounds,
-        extra: BTreeMap::new(),
+impl Solved {
+    /// Losses, bounds and certificate. The directions that stay explain everything but what is
+    /// taken, and nothing of what is hidden.
+    fn reached(&self, c: &Covariances, layout: &Layout, goal: Goal, ridge: f64) -> Description {
+        let total = |variance: &[f64]| variance.iter().sum::<f64>();
+        let (ty, ts) = (total(&c.target.variance), total(&self.hidden.variance));
+        let lost = self.erasure.taken.squared_norm_l2();
+        let known = (ts - self.hidden.cross.squared_norm_l2()).max(0.0);
+        let bounds = Bounds {
+            gamma_min: 0.0,
+            gamma_max: self.least,
+            alpha_min: known,
+            alpha_max: ts,
+            alpha_bar_min: known,
+            alpha_star_min: known,
+            target_variance: ty,
+            attainable: ty,
+        };
+        let losses = Losses { jy: lost, js: ts };
+        let (utility, leakage) = (bounds.utility(lost), bounds.leakage(ts));
+        let dim = self.basis - self.erasure.found.ncols();
+        let gap = (lost - self.least).max(0.0);
+        Description {
+            labels: layout.labels().to_vec(),
+            rows: c.rows,
+            basis: self.basis,
+            goal,
+            point: Point { lambda: 1.0, dim, losses, utility, leakage },
+            certificate: Certificate { dual_bound: self.least, gap, multipliers: Vec::new() },
+            bounds,
+            variances: self.hidden.attributes.iter().map(|a| a.scale * a.variance).collect(),
+            ridge,
+            extra: BTreeMap::new(),
+        }
     }
 }

@@ -11,115 +11,62 @@
 //!
 //! in units of standard deviations `D`, for some shrinkages τ. The one that finds most counts.
 
+use std::borrow::Cow;
+
 use faer::{Col, Mat, MatRef};
 use rayon::prelude::*;
 
-use super::attributes::{HeldOutLabel, HeldOutLabels};
+use super::attributes::HeldOutLabels;
+use super::average::{Loss, SHRINKAGE, Side, held_out, strongest};
 use super::heldout::HeldOutLosses;
+use super::whole::Whole;
 use crate::encoder::Erasure;
-use crate::moments::{Covariances, LabelCovariances, Moments, Role};
+use crate::moments::{Covariances, LabelCovariances, Moments};
 use crate::spectral::linalg::{cholesky, congruence, solve_lower, solve_lower_transposed};
 use crate::{Error, Result};
 
-/// What the adversary may add to the variance of each feature, as shares of their mean.
-const SHRINKAGE: [f64; 6] = [1e-9, 1e-3, 1e-2, 1e-1, 1.0, 10.0];
-
-/// The held-out losses of full erasure, with the features as the target and one label to hide.
-pub fn erased_heldout(moments: &Moments) -> Result<(HeldOutLosses, HeldOutLabels)> {
+/// The held-out losses of full erasure, with the features as the target. `ridge` is that of
+/// [`Erasing::new`](crate::Erasing::new).
+pub fn erased_heldout(moments: &Moments, ridge: f64) -> Result<(HeldOutLosses, HeldOutLabels)> {
     let folds = moments.options().folds;
     if folds < 2 {
         return Err(Error::Folds("the moments were accumulated in one".into()));
     }
-    let (mut kept, mut own, mut fresh) =
-        (Vec::new(), Vec::new(), vec![Vec::new(); SHRINKAGE.len()]);
+    let (mut kept, mut own, mut fresh) = (Vec::new(), Vec::new(), Vec::new());
     for fold in 0..folds {
         let others: Vec<usize> = (1..folds).map(|step| (fold + step) % folds).collect();
         let test = moments.of_folds(&[fold])?;
         let train = moments.to_learn_from(&others)?;
-        let erasure = Erasure::full(&train)?;
+        let erasure = Erasure::full(&train, ridge)?;
         kept.push(changed(&erasure, &train, &test));
         own.push(untaught(&train.sensitive, &test));
         drop(train);
         let (first, second) = others.split_at(folds / 2);
         let parts = (moments.to_learn_from(first), moments.to_learn_from(second));
         let (Ok(first), Ok(second)) = parts else { continue };
-        let Ok(erasure) = Erasure::full(&first) else { continue };
+        let Ok(erasure) = Erasure::full(&first, ridge) else { continue };
         drop(first);
-        for (all, loss) in fresh.iter_mut().zip(taught(&erasure, &second, &test)?) {
-            all.push(loss);
+        fresh.push(taught(&erasure, &second, &test)?);
+    }
+    let whole = Whole::of_features(&moments.covariances()?);
+    let target = Side::new(&whole.target, kept.iter());
+    Ok(held_out(target, strongest(&whole.sensitive, &own, &fresh)))
+}
+
+/// Ridges that [`best_erasing_ridge`] tries: shares of the mean variance of a feature.
+const RIDGES: [f64; 6] = [0.0, 1e-3, 1e-2, 1e-1, 1.0, 10.0];
+
+/// The ridge of a full erasure from which an adversary with rows of its own learns least. The
+/// first is none, which changes the features least, so another must do better.
+pub fn best_erasing_ridge(moments: &Moments) -> Result<f64> {
+    let mut best = (f64::INFINITY, 0.0);
+    for ridge in RIDGES {
+        let leakage = erased_heldout(moments, ridge)?.0.leakage;
+        if leakage < best.0 {
+            best = (leakage, ridge);
         }
     }
-    let mut adversary = Average::of(&own);
-    for losses in fresh.iter().filter(|losses| !losses.is_empty()) {
-        let found = Average::of(losses);
-        if found.loss < adversary.loss {
-            adversary = found;
-        }
-    }
-    let target = Average::of(&kept);
-    let all = moments.covariances()?;
-    let total = |part: &LabelCovariances| part.variance.iter().sum::<f64>();
-    let share = |loss: f64, of: f64| if of > 0.0 { 1.0 - loss / of } else { 0.0 };
-    let utility = share(target.loss, total(&all.target));
-    let leakage = share(adversary.loss, total(&all.sensitive));
-    let label = |role: Role, loss: f64, share: f64| {
-        let labels = moments.layout().labels().iter().filter(move |l| l.role == role);
-        labels.map(|l| HeldOutLabel { name: l.name.clone(), loss, share }).collect()
-    };
-    let labels = HeldOutLabels {
-        target: label(Role::Target, target.loss, utility),
-        sensitive: label(Role::Sensitive, adversary.loss, leakage),
-    };
-    let losses = HeldOutLosses {
-        jy: target.loss,
-        js: adversary.loss,
-        jy_sd: target.spread,
-        js_sd: adversary.spread,
-        kept_sd: target.share_spread,
-        leaked_sd: adversary.share_spread,
-        utility,
-        leakage,
-    };
-    Ok((losses, labels))
-}
-
-/// A loss on a fold: its weight, itself, and what of the spread there it leaves explained.
-#[derive(Clone, Copy)]
-struct Loss {
-    weight: f64,
-    loss: f64,
-    share: f64,
-}
-
-impl Loss {
-    fn of(test: &Covariances, loss: f64, spread: f64) -> Self {
-        let share = if spread > 0.0 { 1.0 - loss / spread } else { 0.0 };
-        Loss { weight: test.weight, loss, share }
-    }
-}
-
-struct Average {
-    loss: f64,
-    spread: f64,
-    share_spread: f64,
-}
-
-impl Average {
-    fn of(losses: &[Loss]) -> Self {
-        let weight: f64 = losses.iter().map(|l| l.weight).sum();
-        let mean =
-            |of: fn(&Loss) -> f64| losses.iter().map(|l| l.weight * of(l)).sum::<f64>() / weight;
-        let spread = |of: fn(&Loss) -> f64| {
-            let mean = mean(of);
-            let squares: f64 = losses.iter().map(|l| (of(l) - mean).powi(2)).sum();
-            (squares / (losses.len().max(2) - 1) as f64).sqrt()
-        };
-        Average {
-            loss: mean(|l| l.loss),
-            spread: spread(|l| l.loss),
-            share_spread: spread(|l| l.share),
-        }
-    }
+    Ok(best.1)
 }
 
 fn apart(a: &[f64], b: &[f64]) -> Col<f64> {
@@ -127,21 +74,36 @@ fn apart(a: &[f64], b: &[f64]) -> Col<f64> {
 }
 
 /// How much erasure changes the features of rows that it has not seen.
-fn changed(erasure: &Erasure, train: &Covariances, test: &Covariances) -> Loss {
+fn changed(erasure: &Erasure, train: &Covariances, test: &Covariances) -> Loss<'static> {
     let step = apart(&test.mean, &train.mean);
     let spread = test.target.variance.iter().sum::<f64>() + step.squared_norm_l2();
     let along = erasure.found().transpose() * &step;
     let second = congruence(erasure.found(), test.features.as_ref()) + &along * along.transpose();
     let taken = erasure.taken() * erasure.taken().transpose();
     let loss = (&second * &taken).diagonal().column_vector().iter().sum();
-    Loss::of(test, loss, spread)
+    Loss { weight: test.weight, losses: vec![loss], spread: Cow::Owned(vec![spread]) }
 }
 
-/// The loss of who says the mean.
-fn untaught(train: &LabelCovariances, test: &Covariances) -> Loss {
-    let moved = apart(&test.sensitive.mean, &train.mean).squared_norm_l2();
-    let spread = test.sensitive.variance.iter().sum::<f64>() + moved;
-    Loss::of(test, spread, spread)
+/// The losses of an adversary that says the mean.
+fn untaught(train: &LabelCovariances, test: &Covariances) -> Loss<'static> {
+    let spread = spreads(train, &test.sensitive);
+    Loss { weight: test.weight, losses: spread.clone(), spread: Cow::Owned(spread) }
+}
+
+/// The spread of each label on the test rows about its mean in the rows that taught.
+fn spreads(taught: &LabelCovariances, test: &LabelCovariances) -> Vec<f64> {
+    let moved = apart(&test.mean, &taught.mean);
+    of_labels(test, |j| test.variance[j] + moved[j] * moved[j])
+}
+
+/// A figure of each column, summed over the columns of each label.
+fn of_labels(part: &LabelCovariances, column: impl Fn(usize) -> f64) -> Vec<f64> {
+    let mut at = 0;
+    let labels = part.labels.iter().map(|label| {
+        at += label.width;
+        (at - label.width..at).map(&column).sum()
+    });
+    labels.collect()
 }
 
 /// The losses of adversaries taught on erased rows of their own.
@@ -149,7 +111,7 @@ fn taught(
     erasure: &Erasure,
     own: &Covariances,
     test: &Covariances,
-) -> Result<[Loss; SHRINKAGE.len()]> {
+) -> Result<[Loss<'static>; SHRINKAGE.len()]> {
     let inverse: Vec<f64> = (0..own.mean.len())
         .map(|j| own.features[(j, j)].max(0.0).sqrt())
         .map(|sd| if sd > 0.0 { 1.0 / sd } else { 0.0 })
@@ -168,8 +130,8 @@ fn taught(
     let mean = (0..size).map(|j| a[(j, j)]).sum::<f64>() / size as f64;
     let step = apart(&test.mean, &own.mean);
     let moved = apart(&test.sensitive.mean, &own.sensitive.mean);
-    let spread = test.sensitive.variance.iter().sum::<f64>() + moved.squared_norm_l2();
-    let loss = |shrinkage: f64| -> Result<Loss> {
+    let spread = spreads(&own.sensitive, &test.sensitive);
+    let loss = |shrinkage: f64| -> Result<Loss<'static>> {
         let mut shrunk = a.clone();
         (0..size).for_each(|j| shrunk[(j, j)] += shrinkage * mean);
         let factor = cholesky(shrunk.as_ref())?;
@@ -183,16 +145,14 @@ fn taught(
         let along = v.transpose() * &step;
         let quadratic = congruence(v.as_ref(), test.features.as_ref());
         let cross = v.transpose() * &test.sensitive.cross;
-        let mut loss = spread;
-        for j in 0..v.ncols() {
-            loss += quadratic[(j, j)] + along[j] * along[j];
-            loss -= 2.0 * (cross[(j, j)] + along[j] * moved[j]);
-        }
-        Ok(Loss::of(test, loss, spread))
+        let change = of_labels(&test.sensitive, |j| {
+            quadratic[(j, j)] + along[j] * along[j] - 2.0 * (cross[(j, j)] + along[j] * moved[j])
+        });
+        let losses = spread.iter().zip(change).map(|(spread, change)| spread + change).collect();
+        Ok(Loss { weight: test.weight, losses, spread: Cow::Owned(spread.clone()) })
     };
-    let found: Vec<Loss> = SHRINKAGE.iter().map(|&s| loss(s)).collect::<Result<_>>()?;
-    let none = Loss { weight: test.weight, loss: spread, share: 0.0 };
-    Ok(std::array::from_fn(|i| found.get(i).copied().unwrap_or(none)))
+    let found: Vec<Loss<'static>> = SHRINKAGE.iter().map(|&s| loss(s)).collect::<Result<_>>()?;
+    found.try_into().map_err(|_| Error::Unstable)
 }
 
 /// `(I − takenᵀ foundᵀ) a`.

@@ -19,15 +19,17 @@
 
 mod file;
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use faer::{Col, Mat};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::attributes::{HeldOutLabel, HeldOutLabels};
+use super::attributes::HeldOutLabels;
+use super::average::{Loss, SHRINKAGE, Side, held_out, strongest};
 use super::goal::Goal;
-use super::whole::{Whole, WholeLabel};
+use super::whole::Whole;
 use super::{Front, check_cap, lambdas};
 use crate::moments::{Covariances, LabelCovariances, Moments};
 use crate::spectral::Reduced;
@@ -109,9 +111,6 @@ struct Fresh {
     second: Mat<f64>,
     sensitive: Tested,
 }
-
-/// What the adversary may add to the variance of each dimension of z, as shares of their mean.
-const SHRINKAGE: [f64; 6] = [1e-9, 1e-3, 1e-2, 1e-1, 1.0, 10.0];
 
 #[derive(Clone, Debug)]
 struct Tested {
@@ -212,86 +211,12 @@ impl HeldOut {
     ) -> Result<(HeldOutLosses, HeldOutLabels)> {
         let folds = self.folds.par_iter().map(|fold| fold.losses(&encoder(&fold.reduced)?));
         let folds: Vec<[Loss<'_>; 2]> = folds.collect::<Result<_>>()?;
-        let target = Side::new(&self.whole.target, folds.iter().map(|fold| &fold[0]));
-        let hidden = &self.whole.sensitive;
-        let mut adversary = Side::new(hidden, folds.iter().map(|fold| &fold[1]));
+        let (kept, own): (Vec<_>, Vec<_>) = folds.into_iter().map(<(_, _)>::from).unzip();
         let fresh = self.fresh.par_iter().map(|fresh| fresh.losses(&encoder(&fresh.reduced)?));
         let fresh: Vec<[Loss<'_>; SHRINKAGE.len()]> = fresh.collect::<Result<_>>()?;
-        for shrinkage in (0..SHRINKAGE.len()).filter(|_| !fresh.is_empty()) {
-            adversary =
-                adversary.worse(Side::new(hidden, fresh.iter().map(|losses| &losses[shrinkage])));
-        }
-        let shares = |side: &Side| side.labels.iter().map(|l| l.share).collect::<Vec<f64>>();
-        let losses = HeldOutLosses {
-            jy: target.loss,
-            js: adversary.loss,
-            jy_sd: target.spread,
-            js_sd: adversary.spread,
-            kept_sd: target.share_spread,
-            leaked_sd: adversary.share_spread,
-            utility: shares(&target).into_iter().fold(f64::INFINITY, f64::min),
-            leakage: shares(&adversary).into_iter().fold(f64::NEG_INFINITY, f64::max),
-        };
-        Ok((losses, HeldOutLabels { target: target.labels, sensitive: adversary.labels }))
+        let target = Side::new(&self.whole.target, kept.iter());
+        Ok(held_out(target, strongest(&self.whole.sensitive, &own, &fresh)))
     }
-}
-
-/// The losses of the labels on a fold, and their spreads there.
-#[derive(Clone, Debug)]
-struct Loss<'a> {
-    weight: f64,
-    losses: Vec<f64>,
-    spread: &'a [f64],
-}
-
-/// A side of the problem over all folds.
-struct Side {
-    loss: f64,
-    spread: f64,
-    share_spread: f64,
-    labels: Vec<HeldOutLabel>,
-}
-
-impl Side {
-    fn new<'f>(labels: &[WholeLabel], folds: impl Iterator<Item = &'f Loss<'f>> + Clone) -> Self {
-        // Several labels are summed as shares of their variances, as in the problem.
-        let sum = |values: &[f64]| match values {
-            [one] => *one,
-            _ => values.iter().zip(labels).map(|(v, label)| v / label.variance).sum(),
-        };
-        let share = |loss: f64, all: f64| if all > 0.0 { 1.0 - loss / all } else { 0.0 };
-        let (loss, spread) = mean_and_spread(folds.clone().map(|l| (l.weight, sum(&l.losses))));
-        let shares = folds.clone().map(|l| (l.weight, share(sum(&l.losses), sum(l.spread))));
-        let one = |(i, label): (usize, &WholeLabel)| {
-            let (loss, _) = mean_and_spread(folds.clone().map(|l| (l.weight, l.losses[i])));
-            HeldOutLabel { name: label.name.clone(), loss, share: label.share(loss) }
-        };
-        Side {
-            loss,
-            spread,
-            share_spread: mean_and_spread(shares).1,
-            labels: labels.iter().enumerate().map(one).collect(),
-        }
-    }
-
-    /// Of two adversaries the one that finds more, of all labels and of each.
-    fn worse(self, other: Side) -> Side {
-        let pick = |(a, b): (&HeldOutLabel, &HeldOutLabel)| {
-            if b.loss < a.loss { b.clone() } else { a.clone() }
-        };
-        let labels = self.labels.iter().zip(&other.labels).map(pick).collect();
-        let worse = if other.loss < self.loss { other } else { self };
-        Side { labels, ..worse }
-    }
-}
-
-/// The weighted mean, and the standard deviation between the values.
-fn mean_and_spread(values: impl Iterator<Item = (f64, f64)> + Clone) -> (f64, f64) {
-    let weight: f64 = values.clone().map(|v| v.0).sum();
-    let mean = values.clone().map(|(w, v)| w * v).sum::<f64>() / weight;
-    let count = values.clone().count() as f64;
-    let squares: f64 = values.map(|(_, v)| (v - mean) * (v - mean)).sum();
-    (mean, if count > 1.0 { (squares / (count - 1.0)).sqrt() } else { 0.0 })
 }
 
 /// `E[u uᵀ]` on the test rows about the mean of `taught`, and how far the means are apart.
@@ -351,7 +276,7 @@ impl Fold {
         let second = congruence(g.as_ref(), self.second.as_ref().submatrix(0, 0, rows, rows));
         Ok([(&self.target, vy), (&self.sensitive, vs)].map(|(tested, v)| {
             let losses = tested.losses(g, &second, &v);
-            Loss { weight: self.weight, losses, spread: &tested.spread }
+            Loss { weight: self.weight, losses, spread: Cow::Borrowed(&tested.spread) }
         }))
     }
 }
@@ -387,7 +312,7 @@ impl Fresh {
                 v.row_mut(i).iter_mut().for_each(|v| *v = if held > 0.0 { *v / held } else { 0.0 });
             }
             let losses = self.sensitive.losses(g, &second, &(&vectors * v));
-            Loss { weight: self.weight, losses, spread: &self.sensitive.spread }
+            Loss { weight: self.weight, losses, spread: Cow::Borrowed(&self.sensitive.spread) }
         }))
     }
 }

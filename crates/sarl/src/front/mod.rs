@@ -35,6 +35,7 @@
 //! ```
 
 mod attributes;
+mod average;
 mod bounds;
 mod choose;
 mod constrained;
@@ -55,7 +56,7 @@ pub use choose::{
     Candidate, Criterion, MapChoice, RidgeChoice, best_ridge, choose_map, choose_ridge,
     default_ridge, mean_variance,
 };
-pub use erased::erased_heldout;
+pub use erased::{best_erasing_ridge, erased_heldout};
 pub use goal::{Certificate, Goal, Method, NamedLimits, Point, Solution};
 pub(crate) use heldout::StoredHeldOut;
 pub use heldout::{HeldOut, HeldOutLosses};

@@ -36,6 +36,11 @@ impl Whole {
         let target = target.map(|(label, whole)| WholeLabel { whole, ..label });
         Ok(Whole { target: target.collect(), sensitive: labels(&c.sensitive).collect() })
     }
+
+    /// Where the features are the target: they explain all of themselves.
+    pub(super) fn of_features(c: &Covariances) -> Self {
+        Whole { target: labels(&c.target).collect(), sensitive: labels(&c.sensitive).collect() }
+    }
 }
 
 fn labels(part: &LabelCovariances) -> impl Iterator<Item = WholeLabel> + '_ {
