@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::readers;
 use super::stored::Stored;
-use crate::{root, venv};
+use crate::{chromium, root, venv};
 
 /// A command, by the name of its experiment.
 pub(super) struct Job {
@@ -129,7 +129,9 @@ impl Job {
             }
             What::Page => {
                 sarl()?;
-                readers::page(&text(Command::new(python()?).arg("browser/bench_open.py"))?)
+                let mut command = Command::new(python()?);
+                command.arg("browser/bench_open.py").env("SARL_CHROMIUM", chromium()?);
+                readers::page(&text(&mut command)?)
             }
         }
     }
