@@ -12,8 +12,8 @@ use anyhow::{Context, Result, bail};
 const USAGE: &str = "\
 usage: cargo xtask <task>
 
-  test         fmt, clippy, rustdoc, tests and doctests, of the Python package too, with their peers,
-               and of the reports in a browser: what CI runs
+  test         licences and figures, fmt, clippy, rustdoc, tests and doctests, of the Python package too,
+               with their peers, and of the reports in a browser: what CI runs
   bench        the benchmarks, with their peers installed into target/venv
   docs         the API documentation, in target/doc
   figures      the tables of measured figures in README.md and docs: run what measures them, or only
@@ -29,7 +29,8 @@ fn main() -> ExitCode {
         Some("bench") => bench(),
         Some("docs") => cargo(&["doc", "--release", "--workspace", "--no-deps"]),
         Some("figures") => figures::figures(rest),
-        Some("licences") => licences::licences(rest == ["--check"]),
+        Some("licences") if rest.is_empty() => licences::licences(false),
+        Some("licences") if rest == ["--check"] => licences::licences(true),
         _ => {
             eprint!("{USAGE}");
             return ExitCode::from(2);
