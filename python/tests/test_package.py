@@ -1,9 +1,7 @@
-"""Types, examples in docstrings, and the tutorial."""
+"""Types, and examples in docstrings."""
 
-import contextlib
 import doctest
 import importlib
-import io
 import os
 import pkgutil
 import re
@@ -13,7 +11,7 @@ import sys
 import pytest
 
 import sarl
-from conftest import ROOT, real
+from conftest import ROOT
 
 MODULES = [f"sarl.{m.name}" for m in pkgutil.iter_modules(sarl.__path__) if m.name != "_core"]
 
@@ -70,26 +68,3 @@ def test_types():
 
 def test_the_package_is_typed():
     assert os.path.exists(os.path.join(os.path.dirname(sarl.__file__), "py.typed"))
-
-
-BLOCK = re.compile(r"^```(python|text)\n(.*?)^```$", re.M | re.S)
-
-
-def test_the_tutorial(tmp_path, monkeypatch):
-    """Runs every block of code; what is shown below one must be what it prints."""
-    monkeypatch.setenv("MPLBACKEND", "Agg")
-    for name in ("adult.data", "adult.test"):
-        (tmp_path / name).symlink_to(real(f"adult/{name}"))
-    monkeypatch.chdir(tmp_path)
-    blocks = BLOCK.findall((ROOT / "docs" / "tutorial.md").read_text())
-    assert len(blocks) > 10
-    names: dict[str, object] = {}
-    printed = ""
-    for kind, text in blocks:
-        if kind == "text":
-            assert printed.strip() == text.strip()
-            continue
-        out = io.StringIO()
-        with contextlib.redirect_stdout(out):
-            exec(compile(text, "tutorial.md", "exec"), names)
-        printed = out.getvalue()

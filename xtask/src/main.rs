@@ -1,5 +1,8 @@
 //! What a developer types: `cargo xtask test`, `cargo xtask bench`.
 
+mod figures;
+mod licences;
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::Instant;
@@ -9,18 +12,25 @@ use anyhow::{Context, Result, bail};
 const USAGE: &str = "\
 usage: cargo xtask <task>
 
-  test         fmt, clippy, rustdoc, tests and doctests, of the Python package too, with their peers,
-               and of the reports in a browser: what CI runs
+  test         licences and figures, fmt, clippy, rustdoc, tests and doctests, of the Python package too,
+               with their peers, and of the reports in a browser: what CI runs
   bench        the benchmarks, with their peers installed into target/venv
   docs         the API documentation, in target/doc
+  figures      the tables of measured figures in README.md and docs: run what measures them, or only
+               --only NAME, --stored, --check
+  licences     THIRD-PARTY.md: the crates that are compiled in, with their licences; --check
 ";
 
 fn main() -> ExitCode {
-    let task = std::env::args().nth(1);
-    let result = match task.as_deref() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let (task, rest) = arguments.split_first().map_or((None, &[][..]), |(t, r)| (Some(t), r));
+    let result = match task.map(String::as_str) {
         Some("test") => test(),
         Some("bench") => bench(),
         Some("docs") => cargo(&["doc", "--release", "--workspace", "--no-deps"]),
+        Some("figures") => figures::figures(rest),
+        Some("licences") if rest.is_empty() => licences::licences(false),
+        Some("licences") if rest == ["--check"] => licences::licences(true),
         _ => {
             eprint!("{USAGE}");
             return ExitCode::from(2);
@@ -40,6 +50,8 @@ fn main() -> ExitCode {
 fn test() -> Result<()> {
     let start = Instant::now();
     components()?;
+    licences::licences(true)?;
+    figures::figures(&["--check".to_owned()])?;
     cargo(&["fmt", "--all", "--check"])?;
     cargo(&["clippy", "--release", "--workspace", "--all-targets", "--", "-D", "warnings"])?;
     cargo_with(

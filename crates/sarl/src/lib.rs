@@ -81,3 +81,13 @@ pub use moments::{
     LabelCovariances, LabelKind, Layout, Moments, MomentsOptions, NO_CLASS, Precision, Role,
 };
 pub use spectral::{Losses, Reduced};
+
+/// The Rust blocks of the pages are tests.
+#[cfg(doctest)]
+mod pages {
+    #[doc = include_str!("../../../README.md")]
+    struct Readme;
+
+    #[doc = include_str!("../../../docs/library.md")]
+    struct Library;
+}
