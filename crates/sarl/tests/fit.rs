@@ -43,16 +43,13 @@ fn all() -> Vec<FitParams> {
 /// All rows of a block, in blocks of so many.
 fn fitted(params: &FitParams, layout: &Layout, block: &Block<'_, f64>, step: usize) -> Fit {
     let mut fit = Fit::new(params.clone(), layout.clone()).unwrap();
-    let parts = |mut work: Box<dyn FnMut(&Block<'_, f64>) + '_>| {
-        for start in (0..block.rows()).step_by(step) {
-            work(&block.slice(start, step.min(block.rows() - start)));
-        }
-    };
+    let starts = || (0..block.rows()).step_by(step);
+    let part = |start: usize| block.slice(start, step.min(block.rows() - start));
     if fit.needs_sample() {
-        parts(Box::new(|part| fit.sample(part).unwrap()));
+        starts().for_each(|start| fit.sample(&part(start)).unwrap());
         fit.choose(&|| false).unwrap();
     }
-    parts(Box::new(|part| fit.push(part).unwrap()));
+    starts().for_each(|start| fit.push(&part(start)).unwrap());
     fit
 }
 
