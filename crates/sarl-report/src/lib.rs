@@ -46,6 +46,8 @@ mod clip;
 mod error;
 mod figure;
 mod font;
+mod format;
+mod labels;
 mod layout;
 mod legend;
 mod mark;
@@ -64,6 +66,6 @@ mod view;
 pub use error::{ReportError, Result};
 pub use figure::{Axis, Figure, Format, Legend, Panel, Scale};
 pub use mark::{
-    Bars, Direction, Histogram, Line, Mark, Points, Region, Rule, Spread, Steps, even_edges,
+    Bars, Cross, Direction, Histogram, Line, Mark, Points, Region, Rule, Spread, Steps, even_edges,
 };
 pub use style::{Colour, Dash, Shape, Style};

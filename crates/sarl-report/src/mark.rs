@@ -76,6 +76,24 @@ pub struct Points {
     pub shape: Shape,
     /// Radius of a marker in pixels.
     pub size: f64,
+    /// Error bars of each point; empty for none.
+    #[serde(default)]
+    pub errors: Vec<Cross>,
+    /// What stands beside each point; empty for nothing.
+    #[serde(default)]
+    pub labels: Vec<String>,
+    /// What a page says of each point beside its numbers; empty for nothing.
+    #[serde(default)]
+    pub tips: Vec<String>,
+}
+
+/// The error bars of a point: the ends across and up.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Cross {
+    /// Across.
+    pub x: Option<(f64, f64)>,
+    /// Up.
+    pub y: Option<(f64, f64)>,
 }
 
 /// Counts over bins, translucent so that several can lie over each other.
@@ -122,6 +140,9 @@ pub struct Rule {
     pub colour: Colour,
     /// Dash.
     pub dash: Dash,
+    /// Whether the name stands at the line rather than in the legend.
+    #[serde(default)]
+    pub named: bool,
 }
 
 /// What an outline encloses, such as all that can be reached. Without an outline of its own.
@@ -209,7 +230,25 @@ impl Points {
             colour: Colour::Series(0),
             shape: Shape::Circle,
             size: 3.5,
+            errors: Vec::new(),
+            labels: Vec::new(),
+            tips: Vec::new(),
         }
+    }
+
+    /// The same with error bars.
+    pub fn errors(self, errors: Vec<Cross>) -> Self {
+        Self { errors, ..self }
+    }
+
+    /// The same with a text beside each point.
+    pub fn labels(self, labels: Vec<String>) -> Self {
+        Self { labels, ..self }
+    }
+
+    /// The same with words for each point.
+    pub fn tips(self, tips: Vec<String>) -> Self {
+        Self { tips, ..self }
     }
 
     /// The same with another colour and shape.
@@ -311,7 +350,7 @@ impl Rule {
     /// A dashed grey line at a value of y.
     pub fn horizontal(name: impl Into<String>, at: f64) -> Self {
         let (direction, colour) = (Direction::Horizontal, Colour::Neutral);
-        Self { name: name.into(), direction, at, colour, dash: Dash::Dashed }
+        Self { name: name.into(), direction, at, colour, dash: Dash::Dashed, named: false }
     }
 
     /// A dashed grey line at a value of x.
@@ -322,5 +361,10 @@ impl Rule {
     /// The same with another colour and dash.
     pub fn look(self, colour: Colour, dash: Dash) -> Self {
         Self { colour, dash, ..self }
+    }
+
+    /// The same with its name at the line.
+    pub fn named(self) -> Self {
+        Self { named: true, ..self }
     }
 }

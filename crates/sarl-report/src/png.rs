@@ -5,7 +5,7 @@ use ttf_parser::OutlineBuilder;
 
 use crate::error::{ReportError, Result};
 use crate::font::{Fonts, Pen};
-use crate::scene::{Anchor, Fill, Item, Point, Rgb, Scene, Stroke, Text, ink};
+use crate::scene::{Anchor, Fill, Ink, Item, Point, Scene, Stroke, Text};
 use crate::style::Shape;
 use crate::svg;
 
@@ -23,7 +23,7 @@ pub(crate) fn render(scene: &Scene, fonts: &Fonts) -> Result<Vec<u8>> {
     }
     let map = Pixmap::new(width as u32, height as u32).ok_or_else(too_large)?;
     let mut canvas = Canvas { map, base: Transform::from_scale(SCALE as f32, SCALE as f32) };
-    let Rgb(r, g, b) = ink::PAPER;
+    let (r, g, b) = Ink::Paper.rgb();
     canvas.map.fill(tiny_skia::Color::from_rgba8(r, g, b, 255));
     for item in &scene.items {
         match item {
@@ -33,6 +33,7 @@ pub(crate) fn render(scene: &Scene, fonts: &Fonts) -> Result<Vec<u8>> {
                 at.iter().for_each(|at| canvas.marker(*at, *shape, *radius, fill));
             }
             Item::Text(text) => canvas.text(text, fonts),
+            Item::Tip { .. } | Item::Experts(_) => {}
         }
     }
     canvas.map.encode_png().map_err(|error| ReportError::Png(error.to_string()))
@@ -108,7 +109,8 @@ impl Canvas {
     }
 }
 
-fn paint(Rgb(r, g, b): Rgb, opacity: f64) -> Paint<'static> {
+fn paint(ink: Ink, opacity: f64) -> Paint<'static> {
+    let (r, g, b) = ink.rgb();
     let mut paint = Paint { anti_alias: true, ..Paint::default() };
     paint.set_color_rgba8(r, g, b, (opacity.clamp(0.0, 1.0) * 255.0).round() as u8);
     paint

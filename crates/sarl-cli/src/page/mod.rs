@@ -9,6 +9,7 @@ mod figures;
 mod inputs;
 mod level;
 mod table;
+mod verdict;
 mod words;
 
 use std::path::Path;
