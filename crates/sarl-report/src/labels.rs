@@ -86,7 +86,7 @@ fn beside(
     let label = fonts.fit(label, SIZE, Weight::Regular, frame.rect.width() * LONGEST);
     let width = fonts.width(&label, SIZE, Weight::Regular);
     let low = y + 0.36 * SIZE;
-    let places = [
+    let mut places = [
         ((x + OFF, low), Anchor::Start),
         ((x - OFF, low), Anchor::End),
         ((x, y - OFF), Anchor::Middle),
@@ -96,6 +96,10 @@ fn beside(
         ((x - OFF, y - OFF), Anchor::End),
         ((x - OFF, y + OFF + 0.5 * SIZE), Anchor::End),
     ];
+    // Where names stand on the vertical axis, lines go across: above and below is free.
+    if !frame.panel.y.categories.is_empty() {
+        places.rotate_left(2);
+    }
     let found = places.into_iter().find(|place| fits(&boxed(*place, width), frame, taken));
     // Where there is no room the legend and the table still say it.
     if let Some((at, anchor)) = found.filter(|_| !label.is_empty()) {

@@ -176,8 +176,10 @@ fn draw_sample(sample: Sample, x: f64, middle: f64, scene: &mut Scene) {
             if band {
                 scene.area(bar(6.0), Fill { colour, opacity: BAND_OPACITY });
             }
-            scene
-                .line(vec![(x, middle), (x + SAMPLE, middle)], Stroke { colour, width: 2.0, dash });
+            scene.line(
+                vec![(x, middle), (x + SAMPLE, middle)],
+                Stroke { colour, width: 2.0, dash, opacity: 1.0 },
+            );
             if let Some(shape) = marker {
                 scene.markers(
                     vec![(x + SAMPLE / 2.0, middle)],
@@ -196,7 +198,7 @@ fn draw_sample(sample: Sample, x: f64, middle: f64, scene: &mut Scene) {
             let mut outline = bar(6.0);
             scene.area(outline.clone(), Fill { colour, opacity });
             outline.push((x, middle - 6.0));
-            scene.line(outline, Stroke { colour, width: 1.4, dash });
+            scene.line(outline, Stroke { colour, width: 1.4, dash, opacity: 1.0 });
         }
     }
 }

@@ -166,7 +166,7 @@ fn path(runs: Vec<Vec<Point>>, style: Style, frame: &Frame, scene: &mut Scene) {
             continue;
         }
         for part in frame.rect.line(&run) {
-            scene.line(part, Stroke { colour, width: WIDTH, dash: style.dash });
+            scene.line(part, Stroke { colour, width: WIDTH, dash: style.dash, opacity: 1.0 });
         }
     }
 }
@@ -209,7 +209,7 @@ fn errors(cross: &Cross, (x, y): Point, colour: Colour, frame: &Frame, scene: &m
     let strokes =
         across.map(|(a, b)| [(a, y), (b, y)]).into_iter().chain(up.map(|(a, b)| [(x, a), (x, b)]));
     for part in strokes.flat_map(|stroke| frame.rect.line(&stroke)) {
-        scene.line(part, Stroke::solid(colour.ink(), 1.2));
+        scene.line(part, Stroke { opacity: 0.55, ..Stroke::solid(colour.ink(), 1.2) });
     }
 }
 
@@ -234,7 +234,7 @@ fn histogram(histogram: &Histogram, frame: &Frame, scene: &mut Scene) {
         let standing: Vec<Point> =
             first.into_iter().chain(run.iter().copied()).chain(last).collect();
         for part in frame.rect.line(&standing) {
-            scene.line(part, Stroke { colour, width: 1.4, dash: histogram.dash });
+            scene.line(part, Stroke { colour, width: 1.4, dash: histogram.dash, opacity: 1.0 });
         }
     }
 }
@@ -282,6 +282,9 @@ fn rule(rule: &Rule, frame: &Frame, scene: &mut Scene) {
         Direction::Vertical => frame.across(rule.at).map(|x| [(x, rect.bottom), (x, rect.top)]),
     };
     for part in ends.iter().flat_map(|ends| rect.line(ends)) {
-        scene.line(part, Stroke { colour: rule.colour.ink(), width: 1.6, dash: rule.dash });
+        scene.line(
+            part,
+            Stroke { colour: rule.colour.ink(), width: 1.6, dash: rule.dash, opacity: 1.0 },
+        );
     }
 }

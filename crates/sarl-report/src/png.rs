@@ -27,7 +27,7 @@ pub(crate) fn render(scene: &Scene, fonts: &Fonts) -> Result<Vec<u8>> {
     canvas.map.fill(tiny_skia::Color::from_rgba8(r, g, b, 255));
     for item in &scene.items {
         match item {
-            Item::Line { points, stroke } => canvas.stroke(polygon(points, false), stroke, 1.0),
+            Item::Line { points, stroke } => canvas.stroke(polygon(points, false), stroke),
             Item::Area { points, fill } => canvas.fill(polygon(points, true), fill, canvas.base),
             Item::Markers { at, shape, radius, fill } => {
                 at.iter().for_each(|at| canvas.marker(*at, *shape, *radius, fill));
@@ -58,7 +58,7 @@ impl Canvas {
         }
     }
 
-    fn stroke(&mut self, path: Option<Path>, stroke: &Stroke, opacity: f64) {
+    fn stroke(&mut self, path: Option<Path>, stroke: &Stroke) {
         let Some(path) = path else { return };
         let pattern: Vec<f32> = stroke.dash.pattern().iter().map(|length| *length as f32).collect();
         let look = tiny_skia::Stroke {
@@ -67,7 +67,7 @@ impl Canvas {
             dash: StrokeDash::new(pattern, 0.0),
             ..tiny_skia::Stroke::default()
         };
-        self.map.stroke_path(&path, &paint(stroke.colour, opacity), &look, self.base, None);
+        self.map.stroke_path(&path, &paint(stroke.colour, stroke.opacity), &look, self.base, None);
     }
 
     fn marker(&mut self, (x, y): Point, shape: Shape, radius: f64, fill: &Fill) {
@@ -81,9 +81,7 @@ impl Canvas {
             ),
             Some(ends) if shape == Shape::Cross => {
                 let stroke = svg::cross(fill, radius);
-                ends.chunks(2).for_each(|ends| {
-                    self.stroke(polygon(&moved(ends), false), &stroke, fill.opacity)
-                });
+                ends.chunks(2).for_each(|ends| self.stroke(polygon(&moved(ends), false), &stroke));
             }
             Some(corners) => self.fill(polygon(&moved(&corners), true), fill, self.base),
         }

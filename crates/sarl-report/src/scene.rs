@@ -60,11 +60,12 @@ pub(crate) struct Stroke {
     pub(crate) colour: Ink,
     pub(crate) width: f64,
     pub(crate) dash: Dash,
+    pub(crate) opacity: f64,
 }
 
 impl Stroke {
     pub(crate) fn solid(colour: Ink, width: f64) -> Self {
-        Self { colour, width, dash: Dash::Solid }
+        Self { colour, width, dash: Dash::Solid, opacity: 1.0 }
     }
 }
 

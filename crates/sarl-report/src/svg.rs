@@ -141,10 +141,7 @@ impl Pen<'_> {
 
     fn marker_look(&self, shape: Shape, radius: f64, fill: &Fill) -> String {
         match shape {
-            Shape::Cross => {
-                let stroke = self.stroked(&cross(fill, radius));
-                format!("stroke-opacity=\"{}\" {stroke}", number(fill.opacity))
-            }
+            Shape::Cross => self.stroked(&cross(fill, radius)),
             _ => self.filled(fill),
         }
     }
@@ -189,8 +186,12 @@ impl Pen<'_> {
         } else {
             format!(" stroke-dasharray=\"{}\"", dash.join(" "))
         };
+        let opacity = match stroke.opacity < 1.0 {
+            true => format!(" stroke-opacity=\"{}\"", number(stroke.opacity)),
+            false => String::new(),
+        };
         format!(
-            "fill=\"none\" stroke=\"{}\" stroke-width=\"{}\"{dash}",
+            "fill=\"none\" stroke=\"{}\" stroke-width=\"{}\"{dash}{opacity}",
             self.colour(stroke.colour),
             number(stroke.width)
         )
@@ -250,7 +251,7 @@ pub(crate) fn around(shape: Shape, radius: f64) -> String {
 
 /// The stroke of a cross.
 pub(crate) fn cross(fill: &Fill, radius: f64) -> Stroke {
-    Stroke::solid(fill.colour, (0.5 * radius).max(1.0))
+    Stroke { opacity: fill.opacity, ..Stroke::solid(fill.colour, (0.5 * radius).max(1.0)) }
 }
 
 fn path(points: &[Point]) -> String {

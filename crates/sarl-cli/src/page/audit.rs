@@ -264,7 +264,7 @@ impl Audited<'_> {
         text.extend(verdict::strongest(self).map(|found| {
             format!("{found} This is measured, not bounded: another attacker may predict more.")
         }));
-        text.extend(verdict::fairness(self.z, self.control, self.attributes));
+        text.extend(verdict::fairness(self));
         let mut charts = vec![self.attackers()];
         charts.extend(self.fairness());
         let mut tables: Vec<Table> = findings::each(self.z, self.control)
@@ -358,7 +358,17 @@ fn dots(name: &str, values: &Values, written: &impl Fn(f64) -> String) -> Points
         .size(5.0)
 }
 
+/// A table of the terminal with the names that a page uses.
 fn table(listed: findings::Listed) -> Table {
-    let findings::Listed { title, header, rows } = listed;
+    let findings::Listed { title, mut header, mut rows } = listed;
+    if header.first().is_some_and(|name| name == "probe") {
+        header[0] = "attacker".to_owned();
+        for name in rows.iter_mut().filter_map(|row| row.first_mut()) {
+            *name = match name.strip_suffix(" *") {
+                Some(probe) => format!("{}: the largest advantage", attacker(probe)),
+                None => attacker(name),
+            };
+        }
+    }
     Table { title, header, rows, names: 1 }
 }

@@ -115,7 +115,6 @@ impl Subject<'_> {
             hidden: self.hidden,
             heldout: self.heldout.is_some(),
             inputs: self.inputs,
-            advice: self.advice,
         };
         let explorer = Explorer {
             summary: told.summary(),
@@ -177,12 +176,12 @@ impl Subject<'_> {
                     true => words,
                     false => format!("Of {}, the nearest that was audited: {words}", audit.what),
                 }),
-                verdict::fairness(audit.z, audit.control, audit.attributes),
+                verdict::fairness_in_short(audit),
             ),
             None => (None, None),
         };
         let mut says = vec![
-            (words::AUDIT, strongest.unwrap_or_default()),
+            (words::AUDIT, strongest.unwrap_or_else(|| words::unaudited(self.advice))),
             (words::FAIRNESS, fairness.unwrap_or_default()),
         ];
         says.extend(words::gaps(level.point.utility, leakage, heldout));

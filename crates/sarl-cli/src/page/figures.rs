@@ -172,8 +172,7 @@ impl<'a> Plot<'a> {
             .mark(nothing)
             .expert(without)
             .expert(all)
-            .expert(Line::new("dual bound", dual.collect()).style(dashed))
-            .mark(Line::new("training", ours.collect()).style(Style::nth(0).unmarked()));
+            .expert(Line::new("dual bound", dual.collect()).style(dashed));
         let held: Vec<(f64, f64, f64)> = self
             .levels
             .iter()
@@ -186,6 +185,7 @@ impl<'a> Plot<'a> {
         if !held.is_empty() {
             panel = panel.mark(heldout(held.into_iter()));
         }
+        panel = panel.mark(Line::new("training", ours.collect()).style(Style::nth(0).unmarked()));
         if (1..=2 * MOST_JUMPS).contains(&self.jumps.len()) {
             let at = self.jumps.iter().map(|(_, p)| place(p.losses.jy, p.losses.js)).collect();
             let mark = Points::new("a dimension is lost", at);
@@ -200,9 +200,7 @@ impl<'a> Plot<'a> {
         let b = self.bounds();
         let panel =
             |title: String, of: fn(&Point) -> f64, held: fn(&HeldOutLosses) -> (f64, f64)| {
-                let training = self.points.iter().map(|(p, _)| (p.lambda, of(p))).collect();
-                let mut panel = Panel::new(title, weight_axis(), Axis::new("mean squared error"))
-                    .mark(Line::new("training", training).style(Style::nth(0).unmarked()));
+                let mut panel = Panel::new(title, weight_axis(), Axis::new("mean squared error"));
                 let band: Vec<_> = self
                     .points
                     .iter()
@@ -211,6 +209,9 @@ impl<'a> Plot<'a> {
                 if !band.is_empty() {
                     panel = panel.mark(heldout(band.into_iter()));
                 }
+                let training = self.points.iter().map(|(p, _)| (p.lambda, of(p))).collect();
+                let style = Style::nth(0).unmarked();
+                let panel = panel.mark(Line::new("training", training).style(style));
                 panel
             };
         let neutral = |rule: Rule, dash: Dash| rule.look(Colour::Neutral, dash).named();

@@ -163,22 +163,20 @@ pub fn strongest(audited: &Audited<'_>) -> Option<String> {
         ));
     };
     let class = common(audited.attributes, at)
-        .map_or("always guessing the most common class".to_owned(), |c| {
-            format!("always guessing “{c}”")
-        });
+        .map_or("the most common class".to_owned(), |class| format!("“{class}”"));
     let gain = match best.ci[0] > guess {
         true => format!("{:.1} points more.", 100.0 * (value - guess)),
-        false => "No clear gain by this measure.".to_owned(),
+        false => "No clear gain.".to_owned(),
     };
     let plain = format!(
-        "The strongest attacker tried ({who}) is right about {name} in {} of rows; {class} gives {}. {gain}",
+        "The strongest attacker tried ({who}) is right about {name} in {} of rows; always guessing {class} gives {}. {gain}",
         share(value),
         share(guess)
     );
     Some(format!("{plain} {}", beyond_accuracy(worst)))
 }
 
-/// Balanced accuracy and AUC, which a rare class cannot hide behind.
+/// The largest advantage, by a measure that a rare class cannot hide behind.
 fn beyond_accuracy(worst: &Finding) -> String {
     let advantage = &worst.advantage;
     let trial: &Trial = worst.trial(&advantage.probe).unwrap_or(&worst.best);
@@ -187,14 +185,17 @@ fn beyond_accuracy(worst: &Finding) -> String {
     else {
         return String::new();
     };
-    let area = auc.map_or(String::new(), |a| format!(", AUC {a:.3} (guessing: 0.5)"));
-    let chance_of = if advantage.is_certain() { "" } else { ", which may be chance" };
+    let figure = match (advantage.measure, auc) {
+        (Measure::Area, Some(auc)) => format!("AUC {auc:.3} (guessing: 0.5)"),
+        _ => {
+            format!("balanced accuracy {} (guessing: {})", share(balanced_accuracy), share(*chance))
+        }
+    };
+    let chance = if advantage.is_certain() { "" } else { ", which may be chance" };
     format!(
-        "The largest advantage over guessing is {} ({}): balanced accuracy {} (guessing: {}){area}{chance_of}.",
+        "Classes weighed alike: {figure}, an advantage of {} ({}){chance}.",
         share(advantage.value),
-        attacker(&advantage.probe),
-        share(balanced_accuracy),
-        share(*chance)
+        attacker(&advantage.probe)
     )
 }
 
@@ -208,29 +209,59 @@ fn common(attributes: &Attributes, hidden: usize) -> Option<&str> {
     asked.classes.get(most.0).map(String::as_str)
 }
 
-/// Whether predictions became fairer, measure by measure.
-pub fn fairness(z: &Side, raw: Option<&Side>, attributes: &Attributes) -> Option<String> {
+type Measured = (&'static str, fn(&Fairness) -> f64);
+
+const MEASURES: [Measured; 3] = [
+    ("demographic parity", |f| f.demographic_parity),
+    ("equalized odds", |f| f.equalized_odds),
+    ("equal opportunity", |f| f.equal_opportunity),
+];
+
+/// The fairness of the best predictor from z, and that from the raw features if it is known.
+fn fair<'a>(
+    z: &'a Side,
+    raw: Option<&'a Side>,
+) -> Option<(usize, &'a Fairness, Option<&'a Fairness>)> {
     let (at, fair) = z.fairness.first()?;
     let raw = raw.and_then(|side| side.fairness.iter().find(|f| f.0 == *at)).map(|f| &f.1);
-    let hidden = &attributes.all.get(attributes.targets + at)?.name;
-    let target = &z.targets.first()?.attribute;
-    let measures: [(&str, fn(&Fairness) -> f64); 3] = [
-        ("demographic parity", |f| f.demographic_parity),
-        ("equalized odds", |f| f.equalized_odds),
-        ("equal opportunity", |f| f.equal_opportunity),
-    ];
-    let one = |(name, of): &(&str, fn(&Fairness) -> f64)| {
-        let now = of(fair);
-        let Some(before) = raw.map(of) else { return format!("{name} {now:.3}") };
-        let word = match now - before {
-            d if d > ALIKE => "worse",
-            d if d < -ALIKE => "better",
-            _ => "about the same",
-        };
-        format!("{name} {word} ({before:.3} → {now:.3})")
+    Some((*at, fair, raw))
+}
+
+fn change(before: f64, now: f64) -> &'static str {
+    match now - before {
+        d if d > ALIKE => "worse",
+        d if d < -ALIKE => "better",
+        _ => "about the same",
+    }
+}
+
+/// Whether predictions became fairer, by the measure that lost most.
+pub fn fairness_in_short(audited: &Audited<'_>) -> Option<String> {
+    let (at, now, before) = fair(audited.z, audited.control)?;
+    let before = before?;
+    let hidden = &audited.attributes.all.get(audited.attributes.targets + at)?.name;
+    let loss = |m: &&Measured| (m.1)(now) - (m.1)(before);
+    let (name, of) = MEASURES.iter().max_by(|a, b| loss(a).total_cmp(&loss(b)))?;
+    let (before, now) = (of(before), of(now));
+    let word = change(before, now);
+    Some(format!(
+        "Fairness of predictions between groups of {hidden}: {word} ({name} difference {before:.3} → {now:.3}; 0 is fair)."
+    ))
+}
+
+/// The same, measure by measure.
+pub fn fairness(audited: &Audited<'_>) -> Option<String> {
+    let (at, now, before) = fair(audited.z, audited.control)?;
+    let hidden = &audited.attributes.all.get(audited.attributes.targets + at)?.name;
+    let target = &audited.z.targets.first()?.attribute;
+    let one = |(name, of): &Measured| match before.map(of) {
+        None => format!("{name} {:.3}", of(now)),
+        Some(before) => {
+            format!("{name} {} ({before:.3} → {:.3})", change(before, of(now)), of(now))
+        }
     };
-    let listed: Vec<String> = measures.iter().map(one).collect();
-    let from = if raw.is_some() { ", raw features → z" } else { "" };
+    let listed: Vec<String> = MEASURES.iter().map(one).collect();
+    let from = if before.is_some() { ", raw features → z" } else { "" };
     Some(format!(
         "Fairness of predicting {target} between groups of {hidden} (0 is fair{from}): {}.",
         listed.join(", ")

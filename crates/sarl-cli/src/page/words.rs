@@ -16,8 +16,6 @@ pub struct Told<'a> {
     pub heldout: bool,
     /// Columns, of which one is an example of what is not hidden.
     pub inputs: Option<&'a Inputs>,
-    /// What to do for an audit, if there was none.
-    pub advice: &'a str,
 }
 
 /// What positions say of audits and of held-out rows, by name.
@@ -112,18 +110,13 @@ impl Told<'_> {
         let example = columns.iter().find(|c| c.categories > 0 && !c.sensitive);
         let example = match example {
             Some(column) => format!("{}, for example, is not", column.name),
-            None => "nothing else is".to_owned(),
+            None => "no other column is".to_owned(),
         };
         let text = vec![
-            "Attackers that are not linear may predict more. ".into(),
             Words::Live(AUDIT),
-            format!(" {} ", self.advice).into(),
+            " ".into(),
             Words::Live(FAIRNESS),
-            format!(
-                " Other rows may leak more than the training rows. Only {} is hidden; {example}.",
-                self.hidden
-            )
-            .into(),
+            format!(" Only {} is hidden; {example}.", self.hidden).into(),
         ];
         note(NoteKind::NotGuaranteed, "What is not guaranteed", text)
     }
@@ -138,6 +131,11 @@ pub fn gaps(utility: f64, leakage: f64, heldout: Option<&HeldOut>) -> [(&'static
         (KEPT_WARNING, say(kept, "Beware: training rows flatter by more than the spread.")),
         (LEAK_WARNING, say(leaked, "Beware: held-out rows leak more, by more than the spread.")),
     ]
+}
+
+/// What is said of attackers where there was no audit; how to get one.
+pub fn unaudited(advice: &str) -> String {
+    format!("Attackers that are not linear may predict more. {advice}").trim_end().to_owned()
 }
 
 /// What the reader should beware of.

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::{Bound, Position, State};
-use crate::format::{NONE, count, fixed, percent};
+use crate::format::{NARROW_SPACE, NONE, count, fixed, percent};
 use crate::page::html::{text, typed};
 
 /// A figure or sentence of a position.
@@ -37,9 +37,10 @@ pub(super) fn of(position: &Position) -> Vec<Field> {
         number("gap", gap(p.gap), p.gap),
     ];
     all.extend(held_out(p));
-    let said = p.says.iter().map(|(name, text)| (*name, text.clone()));
+    let together = |text: &str| text.replace(" %", &format!("{NARROW_SPACE}%"));
+    let said = p.says.iter().map(|(name, text)| (*name, together(text)));
     let words = [
-        ("verdict", p.verdict.text.clone()),
+        ("verdict", together(&p.verdict.text)),
         ("state", state(p.verdict.state).to_owned()),
         ("method", p.method.clone()),
         ("bound_on", bound.to_owned()),
@@ -64,17 +65,17 @@ fn held_out(position: &Position) -> Vec<Field> {
         ];
     };
     let spread = |value: f64, sd: f64| format!("{} ± {}", percent(value), percent(sd));
-    let leakage = match held.leakage > 0.0 {
+    let leakage = |nothing: &str| match held.leakage > 0.0 {
         true => spread(held.leakage, held.leakage_sd),
-        false => "none measurable".to_owned(),
+        false => nothing.to_owned(),
     };
     let short = if held.leakage > 0.0 { percent(held.leakage) } else { "none".to_owned() };
     vec![
         field("leaks_short", short, held.leakage),
         field("keeps_short", percent(held.utility), held.utility),
-        field("leaks", leakage.clone(), held.leakage),
+        field("leaks", leakage("nothing measurable"), held.leakage),
         field("keeps", spread(held.utility, held.utility_sd), held.utility),
-        field("heldout_leakage", leakage, held.leakage),
+        field("heldout_leakage", leakage("none measurable"), held.leakage),
         field("heldout_utility", spread(held.utility, held.utility_sd), held.utility),
     ]
 }

@@ -370,7 +370,7 @@ impl<'a> Cloud<'a> {
             let (low, high) = self.ranges[k];
             self.z(position, k).get(row).map(|v| v.clamp(low, high))
         };
-        let rows = (0..self.embedding.rows).filter(|row| groups.of[*row] == Some(group));
+        let rows = (0..self.embedding.rows).filter(|row| groups.of.get(*row) == Some(&Some(group)));
         rows.filter_map(|row| single.place(inside(0, row)?, inside(1, row))).collect()
     }
 

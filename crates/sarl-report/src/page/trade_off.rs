@@ -153,7 +153,11 @@ fn bar(explorer: &Explorer, index: usize, at: &[Field]) -> String {
     let place = format!("left:calc({:.2}% + {:.1}px)", 100.0 * share, 16.0 * (0.5 - share));
     let mark = match explorer.start_is.is_empty() || last == 0 {
         true => String::new(),
-        false => text("span", &[("class", "start"), ("style", &place)], &explorer.start_is),
+        false => format!(
+            "{}{}",
+            text("span", &[("class", "start")], &format!("▏{}", explorer.start_is)),
+            text("span", &[("class", "start-mark"), ("style", &place)], "")
+        ),
     };
     let ends = format!("<span>hides more</span>{mark}<span>keeps more</span>");
     let slide = format!(

@@ -55,7 +55,7 @@ impl<'a> Loads<'a> {
         let rows: String =
             order.into_iter().take(MOST).map(|k| self.row(k, sums.get(k).copied())).collect();
         let zero = format!("--zero:{}%", self.percent(0.0));
-        let heads = [("name", "column"), ("bar", self.weights.axis.as_str()), ("number", "sum")];
+        let heads = [("name", "column"), ("load", self.weights.axis.as_str()), ("number", "sum")];
         let heads: String = heads
             .iter()
             .map(|(class, name)| text("th", &[("scope", "col"), ("class", class)], name))
@@ -117,7 +117,7 @@ impl<'a> Loads<'a> {
             element("th", &[("scope", "row"), ("class", "name")], &text("bdi", &[], &column.name)),
             element(
                 "td",
-                &[("class", "bar")],
+                &[("class", "load")],
                 &element("span", &[("class", "track")], &bars.concat()),
             ),
             text("td", &[("class", "number")], &plain(round(net))),

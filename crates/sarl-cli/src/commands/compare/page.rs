@@ -151,7 +151,10 @@ fn comparison(report: &Report<'_>) -> Section {
         "ours at no more" => "best sarl result at the same or lower worst case".to_owned(),
         _ => name,
     });
-    let mut text = words::sentences(report);
+    // What the verdict says is not said again.
+    let line = words::line(report).map_or(String::new(), |(_, line)| line);
+    let mut text: Vec<String> =
+        words::sentences(report).into_iter().filter(|s| !line.contains(s.as_str())).collect();
     text.extend(report.kinds.iter().cloned());
     let title = "Every method at every setting, on test rows".to_owned();
     Section {
