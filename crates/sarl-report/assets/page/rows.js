@@ -97,7 +97,7 @@ function rowsView(figure, { count, z, unit, bins, labels }, dims) {
     show();
   });
   narrow.addEventListener("change", show);
-  window.addEventListener("beforeprint", () => dims[at] && draw("svg"));
+  window.addEventListener("beforeprint", () => dims[at] && draw("svg.plot"));
   return (position) => {
     at = position;
     show();
