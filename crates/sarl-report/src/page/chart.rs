@@ -112,14 +112,17 @@ pub(super) fn chart(
         element("figcaption", &[], &prose(&figure.caption)),
         table::behind_figure(figure),
     ];
-    let wide = figure.panels.len() > 1 || slot == Slot::Wide;
-    Ok(figured(id, title, wide, &body.concat()))
+    let class = match (slot, figure.panels.len()) {
+        (Slot::Wide, 1) => "chart across whole",
+        (Slot::Wide, _) | (_, 2..) => "chart across",
+        _ => "chart",
+    };
+    Ok(figured(id, title, class, &body.concat()))
 }
 
 /// The frame that every chart shares.
-pub(super) fn figured(id: &str, title: &str, wide: bool, inside: &str) -> String {
+pub(super) fn figured(id: &str, title: &str, class: &str, inside: &str) -> String {
     let heading = format!("{id}-title");
-    let class = if wide { "chart across" } else { "chart" };
     let attributes =
         [("id", id), ("role", "group"), ("aria-labelledby", heading.as_str()), ("class", class)];
     let title = text("h3", &[("id", &heading), ("class", "chart-title")], title);

@@ -273,7 +273,7 @@ impl<'a> Cloud<'a> {
             table::filled_by_script(),
         ];
         let title = format!("{TITLE}, by {}", self.labels[0].0);
-        figured(id, &title, false, &body.concat())
+        figured(id, &title, "chart", &body.concat())
     }
 
     fn picker(&self) -> String {

@@ -77,7 +77,7 @@ impl<'a> Loads<'a> {
             element("figcaption", &[], &caption),
             table::filled_by_script(),
         ];
-        figured(id, TITLE, false, &body.concat())
+        figured(id, TITLE, "chart", &body.concat())
     }
 
     fn choice(&self, id: &str) -> String {
