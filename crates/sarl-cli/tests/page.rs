@@ -208,8 +208,11 @@ fn weights(folder: &Folder, explorer: &Value, start: usize, sign: f64) {
     assert!(columns.iter().any(|c| c[2] != json!(0)), "no column of categories");
 }
 
+/// An attacker, its value and its interval.
+type Attacker = (String, f64, Option<(f64, f64)>);
+
 /// Of the table behind a chart of attackers: series, value, attacker, lower and upper end.
-fn attackers(table: &[Vec<Cell>], series: &str) -> Vec<(String, f64, Option<(f64, f64)>)> {
+fn attackers(table: &[Vec<Cell>], series: &str) -> Vec<Attacker> {
     let header: Vec<&str> = table[0].iter().map(|c| c.0.as_str()).collect();
     assert_eq!(header, ["series", "accuracy", "attacker", "low", "high"]);
     let mine = table.iter().filter(|row| row[0].0 == series);

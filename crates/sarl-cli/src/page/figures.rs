@@ -211,8 +211,7 @@ impl<'a> Plot<'a> {
                 }
                 let training = self.points.iter().map(|(p, _)| (p.lambda, of(p))).collect();
                 let style = Style::nth(0).unmarked();
-                let panel = panel.mark(Line::new("training", training).style(style));
-                panel
+                panel.mark(Line::new("training", training).style(style))
             };
         let neutral = |rule: Rule, dash: Dash| rule.look(Colour::Neutral, dash).named();
         let attacker = panel(

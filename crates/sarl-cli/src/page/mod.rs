@@ -1,5 +1,6 @@
 //! The report: from fits and audits to a page.
 
+mod attackers;
 mod audit;
 mod command;
 mod embedding;

@@ -7,6 +7,7 @@
 mod chart;
 mod explorer;
 mod fields;
+mod groups;
 mod html;
 mod pack;
 mod render;

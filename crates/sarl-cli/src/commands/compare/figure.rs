@@ -25,7 +25,10 @@ pub fn figure(report: &Report<'_>) -> Figure {
 const SPAN: f64 = 0.05;
 
 /// An empty panel, and where an encoder stands in it, with its error bars.
-type Place<'r> = (Panel, Box<dyn Fn(&Found) -> Option<((f64, f64), Cross)> + 'r>);
+type Place<'r> = (Panel, Box<dyn Fn(&Found) -> Option<Placed> + 'r>);
+
+/// A point with its error bars.
+type Placed = ((f64, f64), Cross);
 
 /// What is kept against what leaks.
 fn trade_off<'r>(report: &'r Report<'_>) -> (Figure, Place<'r>) {
@@ -96,7 +99,7 @@ fn marks(report: &Report<'_>, (mut panel, place): Place<'_>) -> Panel {
     for entries in report.entries.chunk_by(same) {
         let Some(method) = entries.first().map(|e| e.method) else { continue };
         let found = entries.iter().filter_map(|e| Some((e.setting, place(e.found.as_ref()?)?)));
-        let found: Vec<(Setting, ((f64, f64), Cross))> = found.collect();
+        let found: Vec<(Setting, Placed)> = found.collect();
         let (colour, shape) = match method {
             Method::Raw => (Colour::Neutral, Shape::Cross),
             Method::Linear => (Colour::Series(0), Shape::Circle),
