@@ -19,7 +19,9 @@ pub fn score(finding: &Finding) -> &'static str {
 impl Audited<'_> {
     /// Every attacker before and after, and how fair the best predictor is.
     pub fn section(&self) -> Section {
-        let mut text = vec![format!("What attackers predict from {}. {}", self.what, self.rows)];
+        // The command speaks of probes, whatever they are asked about.
+        let rows = self.rows.replace("probes", "attackers");
+        let mut text = vec![format!("What attackers predict from {}. {rows}", self.what)];
         text.extend(verdict::strongest(self).map(|found| {
             format!("{found} This is measured, not bounded: another attacker may predict more.")
         }));

@@ -196,20 +196,18 @@ pub fn attackers() -> Figure {
     let names = ["boosted trees", "a network", "least squares"];
     let (raw, z) = ([0.857, 0.851, 0.74], [0.779, 0.772, 0.529]);
     let at = |values: [f64; 3]| values.into_iter().zip([0.0, 1.0, 2.0]).collect::<Vec<_>>();
-    let gap = (f64::NAN, f64::NAN);
-    let between = at(raw).into_iter().zip(at(z)).flat_map(|(from, to)| [from, to, gap]).collect();
     let label = |values: [f64; 3]| values.map(|v| format!("{:.1} %", 100.0 * v)).to_vec();
     let ends = z.map(|v| Cross { x: Some((v - 0.026, v + 0.026)), y: None }).to_vec();
     let line = Style { colour: Colour::Neutral, dash: Dash::Solid, marker: None };
     let x = Axis::new("accuracy").percent().least(0.05);
-    let panel = Panel::new("", x, Axis::new("attacker").categories(names))
-        .mark(Rule::vertical("guessing", 0.516).named())
-        .mark(Line::new("", between).style(line))
-        .mark(
-            Points::new("raw features", at(raw))
-                .labels(label(raw))
-                .look(Colour::Series(4), Shape::Diamond),
-        )
+    let mut panel = Panel::new("", x, Axis::new("attacker").categories(names))
+        .mark(Rule::vertical("guessing", 0.516).named());
+    for (from, to) in at(raw).into_iter().zip(at(z)) {
+        panel = panel.mark(Line::new("", vec![from, to]).style(line));
+    }
+    let before = Points::new("raw features", at(raw)).labels(label(raw));
+    let panel = panel
+        .mark(before.look(Colour::Series(4), Shape::Diamond))
         .mark(Points::new("z", at(z)).labels(label(z)).errors(ends));
     Figure::new("attackers", "What attackers predict of the colour").panel(panel)
 }
