@@ -9,6 +9,9 @@ from pypdf import PdfReader
 
 from conftest import KINDS, PHONE, Read, Reading, Shelf
 
+# A4 less its margins, at 96 pixels to an inch.
+PAPER = (688, 900)
+
 
 def colours(reading: Reading) -> tuple[str, str, str]:
     """Of the paper, the ink and a line of a chart."""
@@ -143,7 +146,7 @@ def test_report_prints(shelf: Shelf, read: Read, kind: str) -> None:
 
 
 def test_every_chart_is_on_paper(shelf: Shelf, read: Read) -> None:
-    reading = read(shelf.report("fit"), PHONE)
+    reading = read(shelf.report("fit"), PAPER)
     reading.page.emulate_media(media="print")
     shown = reading.page.locator(".drawing").evaluate_all(SHOWN)
     assert len(shown) > 5
@@ -155,8 +158,7 @@ def test_every_chart_is_on_paper(shelf: Shelf, read: Read) -> None:
 
 @pytest.mark.parametrize("kind", ["compare", "audit", "fit"])
 def test_nothing_is_cut_off_by_the_edge_of_the_paper(shelf: Shelf, read: Read, kind: str) -> None:
-    # A4 less its margins, at 96 pixels to an inch.
-    reading = read(shelf.report(kind), (688, 900))
+    reading = read(shelf.report(kind), PAPER)
     reading.page.emulate_media(media="print")
     script = """() => [...document.querySelectorAll("main *")]
         .filter(node => node.getClientRects().length && node.getBoundingClientRect().right > 689)
@@ -165,7 +167,7 @@ def test_nothing_is_cut_off_by_the_edge_of_the_paper(shelf: Shelf, read: Read, k
 
 
 def test_printed_parts_do_not_overlap(shelf: Shelf, read: Read) -> None:
-    reading = read(shelf.report("fit"), (688, 900))
+    reading = read(shelf.report("fit"), PAPER)
     reading.page.emulate_media(media="print")
     script = """() => {
         const bottom = document.querySelector("#command-0").getBoundingClientRect().bottom;

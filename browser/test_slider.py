@@ -224,6 +224,16 @@ def test_verdict_follows_the_slider(shelf: Shelf, read: Read) -> None:
     assert box and cards and box["y"] + box["height"] < cards["y"] < 400
 
 
+def test_bad_news_of_every_encoder_is_in_sight(shelf: Shelf, read: Read) -> None:
+    reading = read(shelf.report("demo"))
+    linear, kernel = reading.page.locator(".verdict").all()
+    assert linear.is_visible() and linear.inner_text().startswith("Linear encoder:")
+    assert kernel.is_visible() and "NOT hidden from non-linear ones" in kernel.inner_text()
+    assert "bad" in (kernel.get_attribute("class") or "")
+    # In the worst case of the audit, not in the small print.
+    assert "(guessing: 51.6" in kernel.inner_text()
+
+
 def test_tables_are_saved_with_every_digit(shelf: Shelf, read: Read) -> None:
     report = shelf.report("front")
     reading = read(report)

@@ -259,6 +259,17 @@ fn the_verdict_stands_first_and_what_was_asked_for_before_the_rest() {
 }
 
 #[test]
+fn verdicts_of_several_encoders_stand_together() {
+    let one = page();
+    let explorers = vec![explorer(), explorer()];
+    let main = main_of(&Page { explorers, ..one }.html().unwrap());
+    for k in 0..2 {
+        let verdict = main.find(&format!("data-verdict=\"{k}\"")).unwrap();
+        assert!(verdict < main.find("class=\"contents\"").unwrap());
+    }
+}
+
+#[test]
 fn positions_say_held_out_figures_first_and_no_negative_leakage() {
     let html = page().html().unwrap();
     let fields = &data(&html)["explorers"][0]["fields"];

@@ -3,7 +3,7 @@
 // Writes what a position says into every field that stands for it. The exact number stays beside
 // the rounded one.
 function fieldsView(index, fields) {
-  const roots = all(`[data-explorer="${index}"]`);
+  const roots = all(`[data-explorer="${index}"], [data-verdict="${index}"]`);
   const nodes = roots.flatMap((root) => all("[data-field]", root));
   const verdicts = roots.filter((root) => root.matches(".verdict"));
   const command = document.getElementById(`command-${index}`);

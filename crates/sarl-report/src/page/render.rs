@@ -57,7 +57,10 @@ impl Page {
         let each = |part: &dyn Fn(&Explorer, usize) -> String| -> String {
             self.explorers.iter().enumerate().map(|(k, e)| part(e, k)).collect()
         };
-        let (verdicts, cards) = (each(&summary::verdict), each(&summary::cards));
+        // Bad news of one encoder is not behind the tab of another.
+        let named = several && self.verdict.is_none();
+        let verdicts = each(&|e, k| summary::verdict(e, k, named));
+        let cards = each(&summary::cards);
         let mut lead = String::new();
         let mut others = String::new();
         for (k, one) in self.sections.iter().enumerate() {

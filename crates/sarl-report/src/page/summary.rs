@@ -10,13 +10,18 @@ pub(super) fn page_verdict(verdict: &Verdict) -> String {
     element("p", &[("class", &class), ("id", "verdict")], &prose(&verdict.text))
 }
 
-/// The verdict on the encoder at the slider.
-pub(super) fn verdict(explorer: &Explorer, index: usize) -> String {
+/// The verdict on the encoder at the slider. A named one stands beside those of other encoders,
+/// whichever is shown below.
+pub(super) fn verdict(explorer: &Explorer, index: usize, named: bool) -> String {
     let Some(position) = explorer.positions.get(explorer.start) else { return String::new() };
     let class = format!("verdict {}", fields::state(position.verdict.state));
     let line = fields::span("verdict", &fields::of(position));
     let number = index.to_string();
-    element("p", &[("class", &class), ("data-explorer", &number)], &line) + "\n"
+    let (name, whose) = match named {
+        true => (text("span", &[], &format!("{}:", explorer.name)), "data-verdict"),
+        false => (String::new(), "data-explorer"),
+    };
+    element("p", &[("class", &class), (whose, &number)], &format!("{name}{line}")) + "\n"
 }
 
 /// What an encoder keeps, hides and guarantees.
