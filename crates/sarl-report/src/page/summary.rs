@@ -17,11 +17,12 @@ pub(super) fn verdict(explorer: &Explorer, index: usize, named: bool) -> String 
     let class = format!("verdict {}", fields::state(position.verdict.state));
     let line = fields::span("verdict", &fields::of(position));
     let number = index.to_string();
-    let (name, whose) = match named {
-        true => (text("span", &[], &format!("{}:", explorer.name)), "data-verdict"),
-        false => (String::new(), "data-explorer"),
+    let name = text("bdi", &[], &explorer.name);
+    let (line, whose) = match named {
+        true => (element("span", &[], &format!("{name}: {line}")), "data-verdict"),
+        false => (line, "data-explorer"),
     };
-    element("p", &[("class", &class), (whose, &number)], &format!("{name}{line}")) + "\n"
+    element("p", &[("class", &class), (whose, &number)], &line) + "\n"
 }
 
 /// What an encoder keeps, hides and guarantees.
