@@ -77,21 +77,6 @@ class Reading:
             "() => new Promise(done => requestAnimationFrame(() => setTimeout(done)))"
         )
 
-    def draw_all(self) -> None:
-        """Charts are drawn when they are reached."""
-        script = """async () => {
-            for (const node of document.querySelectorAll(".drawing")) {
-                node.scrollIntoView({ block: "center", behavior: "instant" });
-                await new Promise(done => requestAnimationFrame(() => setTimeout(done)));
-            }
-            scrollTo({ top: 0, behavior: "instant" });
-        }"""
-        self.page.evaluate(script)
-        self.page.wait_for_function(
-            """() => [...document.querySelectorAll(".drawing")]
-                .every(node => node.firstChild || node.clientWidth === 0)"""
-        )
-
     def nonsense(self) -> list[str] | None:
         """What is written where a value went missing."""
         return self.page.evaluate(
