@@ -198,6 +198,10 @@ fn a_fit_cannot_be_put_together_wrongly() {
     let mut fit = Fit::new(params.clone(), layout(3, &[])).unwrap();
     assert!(matches!(fit.push(&block), Err(Error::Unavailable(_))));
     assert!(matches!(fit.choose(&|| false), Err(Error::TooFewRows { rows: 0 })));
+    let narrow = Block::new(table.x().subcols(0, 2));
+    assert!(matches!(fit.sample(&narrow), Err(Error::Shape { .. })));
+    let bad = Mat::from_fn(4, 3, |i, j| if (i, j) == (2, 1) { f64::NAN } else { 1.0 });
+    assert!(matches!(fit.sample(&Block::new(bad.as_ref())), Err(Error::NotFinite { row: 2, .. })));
     assert!(fit.clone().finish().is_err() && fit.to_bytes(Default::default()).is_err());
     fit.sample(&block).unwrap();
     assert!(matches!(fit.clone().choose(&|| true), Err(Error::Interrupted)));
