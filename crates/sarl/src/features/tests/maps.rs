@@ -244,7 +244,7 @@ fn pivots_on_the_papers_data() {
     let values: Vec<f64> = array.into_vec::<f32>().unwrap().into_iter().map(f64::from).collect();
     let x = MatRef::from_row_major_slice(&values, rows, width).to_owned();
     let mut sample = Reservoir::new(1000, width, 0);
-    sample.push(x.as_ref()).unwrap();
+    pass(&mut sample, x.as_ref());
     let gamma = median_gamma(Family::Rbf, sample.rows().as_ref()).unwrap();
     // The file is sorted by class: rows are taken from all over it.
     let sorted = median_gamma(Family::Rbf, x.as_ref()).unwrap();
