@@ -471,7 +471,7 @@ impl FeatureMap {
                 weights: part.weights,
             };
             self.note_rows(moments, x, mapped.weights);
-            moments.push(&mapped)?;
+            moments.push(&mapped).map_err(unstable)?;
             start += rows;
         }
         Ok(())
@@ -491,6 +491,14 @@ impl FeatureMap {
                 known.note(j, fold);
             }
         }
+    }
+}
+
+/// Rows were finite: features that are not are those of landmarks too near to each other.
+fn unstable(error: Error) -> Error {
+    match error {
+        Error::NotFinite { place: Place::Feature(_), .. } => Error::Unstable,
+        error => error,
     }
 }
 
