@@ -4,6 +4,8 @@ use std::process::ExitCode;
 
 use sarl_data::{DataError, ExitClass};
 
+use crate::terminal::{Tone, label, wrap_for_stderr};
+
 /// The exit codes of the contract.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
@@ -57,9 +59,9 @@ impl Failure {
         if self.broken_pipe {
             return ExitCode::SUCCESS;
         }
-        eprintln!("error: {}", self.message);
+        eprintln!("{} {}", label("error:", Tone::Bad), wrap_for_stderr(&self.message));
         if let Some(hint) = &self.hint {
-            eprintln!("hint: {hint}");
+            eprintln!("{} {}", label("hint:", Tone::Strong), wrap_for_stderr(hint));
         }
         ExitCode::from(self.exit as u8)
     }

@@ -107,8 +107,8 @@ fn hides_less(model: &Model, held: &HeldOutLosses, alpha_max: f64) -> Option<Str
     let digits = 10.0_f64.powf(rows.log10().floor());
     let (leaked, trained) = (percent(held.leakage), percent(point.leakage));
     Some(format!(
-        "held-out leakage is {leaked}, training leakage {trained}: an adversary with rows of its own \
-         finds more; about {} rows would bring the difference to {}; {} will help",
+        "held-out leakage is {leaked}, training leakage {trained}: an attacker with rows of its own \
+         predicts more; about {} rows would bring the difference to {}; {} will help",
         (rows / digits).ceil() * digits,
         percent(LITTLE),
         remedies(model)

@@ -72,7 +72,11 @@ fn demo() {
     let run = folder.sarl("demo -o out").succeeded();
     assert_eq!(run.stderr, "");
     let (linear, rest) = run.stdout.split_once("── RBF kernel encoder").unwrap();
-    assert_same("demo", &rounded(linear));
+    // What attackers find hangs on the machine too.
+    let (before, after) = linear.split_once("\n\nNo clear gain:").unwrap();
+    let (verdict, after) = after.split_once("\n\nAsked for").unwrap();
+    assert!(verdict.contains("always\nguessing") || verdict.contains("always guessing"));
+    assert_same("demo", &rounded(&format!("{before}\n\nAsked for{after}")));
     for part in ["── Both fronts", "majority guess", "written to out/"] {
         assert!(rest.contains(part), "{part}");
     }

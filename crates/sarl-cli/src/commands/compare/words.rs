@@ -25,7 +25,7 @@ pub fn sentences(report: &Report<'_>) -> Vec<String> {
         "Each of our encoders is fitted once for all leakages; another takes at most {retune:.3} s."
     ));
     all.push(
-        "Guaranteed is the linear leakage of ours on the rows that it learnt from: no more than was asked for. Everything else is measured on rows apart, for all methods alike, and another adversary may find more."
+        "Guaranteed is the linear leakage of ours on the rows that it learnt from: no more than was asked for. Everything else is measured on rows apart, for all methods alike, and another attacker may predict more."
             .to_owned(),
     );
     all
@@ -41,38 +41,84 @@ fn failed(report: &Report<'_>) -> Vec<String> {
 }
 
 /// Who is ahead of whom where no more leaks.
-fn verdict(report: &Report<'_>) -> Vec<String> {
-    let rivals: Vec<&Entry> =
-        report.entries.iter().filter(|e| e.method.is_rival() && e.found.is_some()).collect();
-    if rivals.is_empty() {
-        return Vec::new();
-    }
-    let (mut ahead, mut level, mut behind, mut beyond) = (0, 0, Vec::new(), Vec::new());
-    for rival in &rivals {
-        match rival.ours_at_no_more(&report.entries).map(|(_, difference)| points(difference)) {
-            Some(points) if points > 0.0 => ahead += 1,
-            Some(points) if points < 0.0 => {
-                behind.push(format!("{} by {:.1} points", rival.title(), -points));
+struct Standing {
+    /// Points of other methods.
+    rivals: usize,
+    /// How many ours keeps more than, and as much as.
+    ahead: usize,
+    level: usize,
+    /// Those that keep more than ours.
+    behind: Vec<String>,
+    /// Those that leak less than any point of ours.
+    beyond: Vec<String>,
+}
+
+impl Standing {
+    /// Nothing where there is nobody to compare with.
+    fn new(report: &Report<'_>) -> Option<Self> {
+        let rivals: Vec<&Entry> = rivals(report);
+        let mut all =
+            Self { rivals: rivals.len(), ahead: 0, level: 0, behind: vec![], beyond: vec![] };
+        for rival in &rivals {
+            match rival.ours_at_no_more(&report.entries).map(|(_, difference)| points(difference)) {
+                Some(points) if points > 0.0 => all.ahead += 1,
+                Some(points) if points < 0.0 => {
+                    all.behind.push(format!("{} by {:.1} points", rival.title(), -points));
+                }
+                Some(_) => all.level += 1,
+                None => all.beyond.push(alone(rival, report)),
             }
-            Some(_) => level += 1,
-            None => beyond.push(alone(rival, report)),
         }
+        (!rivals.is_empty() && report.target().is_some()).then_some(all)
     }
-    let level = if level > 0 { format!(", as much as {level}") } else { String::new() };
+
+    fn words(&self) -> String {
+        let Standing { rivals, ahead, level, behind, .. } = self;
+        let noun = if *rivals == 1 { "point" } else { "points" };
+        if ahead == rivals {
+            return format!(
+                "Ours keeps more than all {rivals} {noun} of other methods at the same or lower worst case."
+            );
+        }
+        let level = if *level > 0 { format!(", as much as {level}") } else { String::new() };
+        format!(
+            "At the same or lower worst case, ours keeps more than {ahead} of {rivals} {noun} of other methods{level} and less than {}{}.",
+            behind.len(),
+            listed(behind),
+        )
+    }
+}
+
+/// The points of other methods.
+fn rivals<'r>(report: &'r Report<'_>) -> Vec<&'r Entry> {
+    report.entries.iter().filter(|e| e.method.is_rival() && e.found.is_some()).collect()
+}
+
+/// What came of the comparison in one line, and whether nobody is ahead of ours.
+pub fn line(report: &Report<'_>) -> Option<(bool, String)> {
+    let standing = Standing::new(report)?;
+    let less = match standing.beyond.len() {
+        0 => String::new(),
+        1 => " 1 point leaks less than any of ours.".to_owned(),
+        count => format!(" {count} points leak less than any of ours."),
+    };
+    let best = standing.behind.is_empty() && standing.beyond.is_empty();
+    let noise = noise(report).map_or(String::new(), |noise| format!(" {noise}"));
+    Some((best, format!("{}{less}{noise}", standing.words())))
+}
+
+fn verdict(report: &Report<'_>) -> Vec<String> {
+    let Some(standing) = Standing::new(report) else { return Vec::new() };
     let ours = report.entries.iter().filter(|e| e.method.is_ours()).count();
-    let mut all = vec![format!(
-        "Against {} point{} of other methods, at a worst case no higher than theirs, ours keeps more than {ahead}{level} and less than {}{}.",
-        rivals.len(),
-        if rivals.len() == 1 { "" } else { "s" },
-        behind.len(),
-        listed(&behind),
-    )];
-    if !beyond.is_empty() {
-        let leak = if beyond.len() == 1 { "leaks" } else { "leak" };
-        let (count, listed) = (beyond.len(), listed(&beyond));
+    let mut all = vec![standing.words()];
+    if !standing.beyond.is_empty() {
+        let leak = if standing.beyond.len() == 1 { "leaks" } else { "leak" };
+        let (count, listed) = (standing.beyond.len(), listed(&standing.beyond));
         all.push(format!("{count} {leak} less than any of our {ours} points{listed}."));
     }
-    all.extend(noise(report, &rivals));
+    all.extend(noise(report).map(|noise| {
+        format!("{noise} The best of our points was taken each time, which flatters ours a little.")
+    }));
     all
 }
 
@@ -88,23 +134,28 @@ fn listed(names: &[String]) -> String {
 fn alone(rival: &Entry, report: &Report<'_>) -> String {
     let target = rival.target().zip(report.guesses.target);
     match target.is_some_and(|(told, guess)| points(told - guess) <= 0.0) {
-        true => format!("{}, which tells no more than guessing", rival.title()),
+        true => format!("{}, which predicts no more than guessing", rival.title()),
         false => rival.title(),
     }
 }
 
 /// How far these differences can be trusted.
-fn noise(report: &Report<'_>, rivals: &[&Entry]) -> Option<String> {
+fn noise(report: &Report<'_>) -> Option<String> {
     let Labels::Classes { codes, .. } = &report.attributes.all.first()?.test else { return None };
     let told = report.entries.iter().filter_map(Entry::target).fold(0.0, f64::max);
     let [low, high] = intervals::share(told, codes.len(), LEVEL);
     let good_to = (high - low) / 2.0;
+    let rivals = rivals(report);
     let differences = rivals.iter().filter_map(|e| Some(e.ours_at_no_more(&report.entries)?.1));
     let beyond = differences.filter(|d| d.abs() > good_to).count();
+    let exceed = match beyond {
+        0 => "None of these differences exceeds".to_owned(),
+        1 => "One of these differences exceeds".to_owned(),
+        count => format!("{count} of these differences exceed"),
+    };
     Some(format!(
-        "An accuracy on {} rows is good to ± {:.1} points (95 %): {beyond} of these differences {} larger. The best of our points was taken each time, which flatters ours a little.",
-        codes.len(),
+        "{exceed} the ± {:.1}-point noise of {} test rows (95 %).",
         100.0 * good_to,
-        if beyond == 1 { "is" } else { "are" },
+        codes.len()
     ))
 }
