@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use sarl_data::{DataError, ExitClass};
 
-use crate::terminal::{Tone, label, wrap_for_stderr};
+use crate::terminal::{Tone, labelled};
 
 /// The exit codes of the contract.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,9 +59,9 @@ impl Failure {
         if self.broken_pipe {
             return ExitCode::SUCCESS;
         }
-        eprintln!("{} {}", label("error:", Tone::Bad), wrap_for_stderr(&self.message));
+        eprintln!("{}", labelled("error:", Tone::Bad, &self.message));
         if let Some(hint) = &self.hint {
-            eprintln!("{} {}", label("hint:", Tone::Strong), wrap_for_stderr(hint));
+            eprintln!("{}", labelled("hint:", Tone::Strong, hint));
         }
         ExitCode::from(self.exit as u8)
     }

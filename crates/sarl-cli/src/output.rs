@@ -10,7 +10,7 @@ use crate::args::Global;
 use crate::attributes;
 use crate::failure::Outcome;
 use crate::sheet::{Sheet, Step};
-use crate::terminal::{Tone, label, wrap, wrap_for_stderr};
+use crate::terminal::{Tone, labelled, wrap};
 
 /// Prints to stdout; a reader that has gone is noticed, not panicked at.
 pub fn print(text: &str) -> Outcome {
@@ -31,7 +31,7 @@ pub fn print_json(value: &impl Serialize) -> Outcome {
 #[allow(clippy::print_stderr, reason = "this is where warnings are said")]
 pub fn warn(global: &Global, message: &str) {
     if !global.quiet {
-        eprintln!("{} {}", label("warning:", Tone::Bad), wrap_for_stderr(message));
+        eprintln!("{}", labelled("warning:", Tone::Bad, message));
     }
 }
 
@@ -39,7 +39,7 @@ pub fn warn(global: &Global, message: &str) {
 #[allow(clippy::print_stderr, reason = "this is where notes are said")]
 pub fn note(global: &Global, message: &str) {
     if !global.quiet {
-        eprintln!("{} {}", label("note:", Tone::Strong), wrap_for_stderr(message));
+        eprintln!("{}", labelled("note:", Tone::Strong, message));
     }
 }
 

@@ -12,7 +12,7 @@ const LEAST: usize = 40;
 /// Longer lines of prose are hard to read.
 const PROSE: usize = 100;
 
-/// Columns of stdout: `COLUMNS` if it is set, else those of the terminal, else 80.
+/// Columns of stdout: those of the terminal, else `COLUMNS`, else 80.
 pub fn width() -> usize {
     static WIDTH: LazyLock<usize> =
         LazyLock::new(|| columns(&Term::stdout()).unwrap_or(USUAL).max(LEAST));
@@ -20,9 +20,9 @@ pub fn width() -> usize {
 }
 
 fn columns(term: &Term) -> Option<usize> {
-    let set = std::env::var("COLUMNS").ok().and_then(|text| text.trim().parse().ok());
-    let seen = || Some(usize::from(term.size_checked()?.1));
-    set.filter(|columns| *columns > 0).or_else(seen).filter(|columns| *columns > 0)
+    let seen = term.size_checked().map(|(_, columns)| usize::from(columns));
+    let set = || std::env::var("COLUMNS").ok().and_then(|text| text.trim().parse().ok());
+    seen.filter(|columns| *columns > 0).or_else(set).filter(|columns| *columns > 0)
 }
 
 /// Prose in lines that fit stdout.
@@ -30,12 +30,18 @@ pub fn wrap(text: &str) -> String {
     wrap_to(text, width().min(PROSE))
 }
 
-/// Prose for stderr: in lines that fit where it is a terminal, as it is where a program reads it.
-pub fn wrap_for_stderr(text: &str) -> String {
-    let term = Term::stderr();
-    match std::io::stderr().is_terminal() {
-        true => wrap_to(text, columns(&term).unwrap_or(USUAL).clamp(LEAST, PROSE)),
-        false => text.to_owned(),
+/// What is said on stderr under a name such as `warning:`; in lines that fit where that is a
+/// terminal, as it is where a program reads it.
+pub fn labelled(name: &str, tone: Tone, message: &str) -> String {
+    let text = format!("{name} {message}");
+    if !std::io::stderr().is_terminal() {
+        return text;
+    }
+    let columns = columns(&Term::stderr()).unwrap_or(USUAL).clamp(LEAST, PROSE);
+    let text = wrap_to(&text, columns);
+    match (takes_emphasis(&std::io::stderr()), text.strip_prefix(name)) {
+        (true, Some(rest)) => format!("{}{rest}", styled(name, tone)),
+        _ => text,
     }
 }
 
@@ -124,15 +130,6 @@ fn styled(text: &str, tone: Tone) -> String {
     };
     let lines: Vec<String> = text.split('\n').map(|l| style.apply_to(l).to_string()).collect();
     lines.join("\n")
-}
-
-/// The same of `error:`, `warning:` and the like on stderr.
-pub fn label(text: &str, tone: Tone) -> String {
-    static TAKEN: LazyLock<bool> = LazyLock::new(|| takes_emphasis(&std::io::stderr()));
-    match *TAKEN {
-        true => styled(text, tone),
-        false => text.to_owned(),
-    }
 }
 
 fn takes_emphasis(stream: &impl IsTerminal) -> bool {
