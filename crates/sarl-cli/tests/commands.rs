@@ -65,6 +65,25 @@ fn warnings_reach_people_unless_quiet() {
     session(&folder, "warnings", &[shared, capped, few, &format!("{shared} --quiet")]);
 }
 
+/// Nothing on stdout is wider than a terminal of 80 columns; a wider one shows more.
+#[test]
+fn output_fits_the_terminal() {
+    let folder = Folder::with_model();
+    let audit = "audit model.safetensors people.csv --probes linear,trees --seeds 1";
+    let audited = format!("fit people.csv {FIT} -o m.safetensors --html r.html --audit");
+    let front = "front people.csv -t income -s sex --drop id,weight";
+    let along = format!("{front} --html r.html --audit");
+    for line in ["info model.safetensors", audit, &audited, front, &along] {
+        let text = folder.sarl(line).succeeded().stdout;
+        let wide = text.lines().find(|line| line.chars().count() > 80);
+        assert_eq!(wide, None, "sarl {line}\n{text}");
+        assert_eq!(text.contains("strongest attacker"), line.contains("audit"), "{text}");
+        assert!(!text.contains('\u{1b}'), "emphasis without a terminal: {text}");
+    }
+    let wide = folder.command(audit).env("COLUMNS", "200").output().unwrap().stdout;
+    assert!(String::from_utf8(wide).unwrap().contains("95 % interval "));
+}
+
 /// The linear encoder to the digit; the kernel's landmarks hang on the last bit of the machine.
 #[test]
 fn demo() {
