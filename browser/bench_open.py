@@ -1,9 +1,9 @@
-"""How long a report of a large table takes to open, beside what its libraries alone take.
+"""How long a report of a large table takes to open, beside an empty page and its own text.
 
     SARL_BIN=target/release/sarl python browser/bench_open.py
 
 Makes 100,000 rows of 500 columns, writes the report of their front and opens it five times, each
-in a page of its own and in turn with a page that has only the two libraries and an empty one.
+in a page of its own and in turn with the same file without its scripts and an empty one.
 """
 
 from __future__ import annotations
@@ -17,12 +17,11 @@ from statistics import median
 import numpy as np
 from playwright.sync_api import Browser, sync_playwright
 
-from conftest import ROOT, SARL, chromium
+from conftest import SARL, chromium
 
 ROWS, COLUMNS = 100_000, 500
 TIMES = 5
 STEPS = 40
-VENDOR = ROOT / "crates" / "sarl-report" / "assets" / "vendor"
 
 # Until the frame after the page is ready has been drawn.
 READY = """() => new Promise(done => requestAnimationFrame(() => setTimeout(() =>
@@ -42,12 +41,6 @@ STEP = """position => new Promise(done => {
         done(written + performance.now() - framed);
     });
 })"""
-DRAW_ALL = """async () => {
-    for (const node of document.querySelectorAll(".drawing")) {
-        node.scrollIntoView({ block: "center", behavior: "instant" });
-        await new Promise(done => requestAnimationFrame(() => setTimeout(done)));
-    }
-}"""
 
 
 def table(path: Path) -> None:
@@ -60,14 +53,13 @@ def table(path: Path) -> None:
     np.savez(path, X=x, y=y, s=s)
 
 
-def plain_pages(folder: Path) -> tuple[Path, Path]:
-    """One with the libraries alone, one without anything."""
-    names = ("d3.min.js", "plot.umd.min.js")
-    scripts = "".join(f"<script>\n{(VENDOR / name).read_text()}\n</script>\n" for name in names)
-    libraries, empty = folder / "libraries.html", folder / "empty.html"
-    libraries.write_text(f"<!doctype html><title>libraries</title>\n{scripts}", "utf-8")
+def plain_pages(report: Path) -> tuple[Path, Path]:
+    """The report without its scripts and their data, and a page without anything."""
+    text, empty = report.with_name("text.html"), report.with_name("empty.html")
+    before, _, after = report.read_text("utf-8").partition('<script type="application/json"')
+    text.write_text(before + after.rpartition("</script>")[2], "utf-8")
     empty.write_text("<!doctype html><title>empty</title>\n", "utf-8")
-    return libraries, empty
+    return text, empty
 
 
 def opening(browser: Browser, path: Path) -> float:
@@ -86,7 +78,6 @@ def stepping(browser: Browser, path: Path) -> list[float]:
     """Milliseconds of steps of the slider, with every chart drawn."""
     page = browser.new_page(viewport={"width": 1280, "height": 900})
     page.goto(path.as_uri())
-    page.evaluate(DRAW_ALL)
     last = int(page.locator("#slider-0").get_attribute("max") or 0)
     return [page.evaluate(STEP, k % (last + 1)) for k in range(STEPS)]
 
@@ -99,10 +90,11 @@ def main() -> None:
         command = [SARL, "front", "large.npz", "--html", "report.html", "--quiet"]
         subprocess.run(command, cwd=folder, check=True, stdout=subprocess.DEVNULL)
         seconds = time.perf_counter() - start
-        report, (libraries, empty) = folder / "report.html", plain_pages(folder)
+        report = folder / "report.html"
+        text, empty = plain_pages(report)
         browser = playwright.chromium.launch(executable_path=chromium())
         opening(browser, empty)
-        times: dict[Path, list[float]] = {report: [], libraries: [], empty: []}
+        times: dict[Path, list[float]] = {report: [], text: [], empty: []}
         for _ in range(TIMES):
             for path, taken in times.items():
                 taken.append(opening(browser, path))
@@ -112,7 +104,7 @@ def main() -> None:
         print(f"sarl front of {ROWS} × {COLUMNS}: {seconds:.1f} s")
         print(f"report: {report.stat().st_size / 1e6:.2f} MB, ready after {opened:.0f} ms", end="")
         print(f" ({', '.join(f'{t:.0f}' for t in times[report])})")
-        print(f"(a) libraries alone: {alone:.0f} ms; (b) empty page: {bare:.0f} ms")
+        print(f"(a) without scripts: {alone:.0f} ms; (b) empty page: {bare:.0f} ms")
         print(f"ratio to (a): {opened / alone:.2f}")
         print(f"a step of the slider: {median(steps):.1f} ms, at most {max(steps):.1f} ms")
 

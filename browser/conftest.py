@@ -77,21 +77,6 @@ class Reading:
             "() => new Promise(done => requestAnimationFrame(() => setTimeout(done)))"
         )
 
-    def draw_all(self) -> None:
-        """Charts are drawn when they are reached."""
-        script = """async () => {
-            for (const node of document.querySelectorAll(".drawing")) {
-                node.scrollIntoView({ block: "center", behavior: "instant" });
-                await new Promise(done => requestAnimationFrame(() => setTimeout(done)));
-            }
-            scrollTo({ top: 0, behavior: "instant" });
-        }"""
-        self.page.evaluate(script)
-        self.page.wait_for_function(
-            """() => [...document.querySelectorAll(".drawing")]
-                .every(node => node.firstChild || node.clientWidth === 0)"""
-        )
-
     def nonsense(self) -> list[str] | None:
         """What is written where a value went missing."""
         return self.page.evaluate(
@@ -188,6 +173,8 @@ def real(name: str) -> Path:
     for folder in [os.environ.get("SARL_DATA"), ROOT.parent / "shared" / "data"]:
         if folder and (Path(folder) / name).exists():
             return Path(folder) / name
+    if os.environ.get("SARL_REQUIRE_DATA"):
+        pytest.fail(f"{name} is not there, and the real data is required")
     pytest.skip(f"{name} is not there: set SARL_DATA to the folder of real data")
 
 

@@ -62,12 +62,12 @@ def test_embedding_is_what_encode_gives(
 
 def test_points_of_the_embedding_are_all_there(shelf: Shelf, read: Read) -> None:
     reading = read(shelf.report("front"))
-    reading.draw_all()
-    groups = reading.page.locator("#embedding-0 .drawing svg > g")
-    sizes = groups.evaluate_all("groups => groups.map(group => group.childElementCount)")
+    paths = "#embedding-0 [data-dim='2'] svg.wide .rows[data-label='0'] path"
+    count = "paths => paths.map(path => path.getAttribute('d').split('M').length - 1)"
+    sizes = reading.page.locator(paths).evaluate_all(count)
     _, *lines = reading.table("embedding-0")
     assert sum(line[1][1] for line in lines) == 400
-    assert {line[1][1] for line in lines} <= set(sizes)
+    assert [line[1][1] for line in lines] == sizes
     assert "400 rows" in reading.page.locator("#embedding-0 figcaption").inner_text()
 
 
@@ -113,10 +113,33 @@ def test_sensitive_column_among_the_features_is_marked(shelf: Shelf, read: Read)
     features = ("--features", "school,hours,noise,sex")
     report: Report = shelf.made("marked", "front", *shelf.PEOPLE, *features)
     reading = read(report)
-    reading.draw_all()
     kinds = {name: kind for name, (kind, *_) in weights(reading).items()}
     assert kinds == {"school": "", "hours": "", "noise": "", "sex": "sensitive"}
-    # The name stands between marks that keep its direction to itself.
-    assert (
-        "\u2068sex\u2069 · sensitive" in reading.page.locator("#weights-0 .drawing").text_content()
-    )
+    marked = reading.page.locator("#weights-0 table.weights tr.sensitive")
+    assert marked.locator("bdi").all_text_contents() == ["sex"]
+    word = "getComputedStyle(document.querySelector('#weights-0 tr.sensitive .name'), '::after').content"
+    assert "sensitive" in reading.page.evaluate(word)
+
+
+def test_bars_of_weights_are_where_the_table_says(shelf: Shelf, read: Read) -> None:
+    reading = read(shelf.report("front"))
+    script = """() => {
+        const box = document.querySelector("#weights-0 .track").getBoundingClientRect();
+        return [...document.querySelectorAll("#weights-0 table.weights tbody tr")].map(row => {
+            const bar = row.querySelector(".length").getBoundingClientRect();
+            const zero = parseFloat(getComputedStyle(row).getPropertyValue("--zero")) / 100;
+            const at = x => (x - box.left) / box.width - zero;
+            return [row.querySelector("bdi").textContent, at(bar.left), at(bar.right)];
+        });
+    }"""
+    for position in (0, reading.positions() - 1):
+        reading.move_to(position)
+        bars = {name: (left, right) for name, left, right in reading.page.evaluate(script)}
+        shown = weights(reading)
+        assert list(bars) == list(shown)
+        largest = max(shown.values(), key=lambda w: w[2] - w[3])
+        scale = (largest[2] - largest[3]) / max(right - left for left, right in bars.values())
+        for name, (_, _, up, down) in shown.items():
+            left, right = bars[name]
+            assert scale * left == pytest.approx(down, abs=0.02 * abs(scale))
+            assert scale * right == pytest.approx(up, abs=0.02 * abs(scale))

@@ -64,7 +64,11 @@ def compare(reading: Reading, level: dict[str, Any], bounds: dict[str, Any]) -> 
         assert text == shown(name, level[name]), name
     for name, (share, spread) in shares(level["heldout"], bounds).items():
         value, text = at[name]
-        assert value == pytest.approx(share, abs=1e-12), name
+        # Losses and shares are rounded each for itself.
+        assert value == pytest.approx(share, abs=1e-11), name
+        if share <= 0:
+            assert text == "none measurable"
+            continue
         # The spread is in no attribute: its text can be off by one in the last place.
         first, second = text.split(" ± ")
         assert first == percent(value), name

@@ -25,7 +25,6 @@ def test_report_works_from_a_file(shelf: Shelf, read: Read, kind: str, look: tup
     page = reading.page
     assert page.title() == page.locator("h1").inner_text() != ""
     for explorer in reading.tabs():
-        reading.draw_all()
         assert page.locator(".drawing").evaluate_all(EMPTY) == 0
         for position in (0, reading.positions(explorer) - 1):
             reading.move_to(position, explorer)
@@ -40,5 +39,4 @@ def screenshot(reading: Reading, name: str) -> None:
     SCREENS.mkdir(parents=True, exist_ok=True)
     reading.page.reload()
     reading.page.wait_for_function("() => document.documentElement.dataset.ready === 'true'")
-    reading.draw_all()
     reading.page.screenshot(path=SCREENS / f"{name}.png", full_page=True)

@@ -142,7 +142,9 @@ class Eraser(OneToOneFeatureMixin, Fits):  # type: ignore[misc]
         return json.dumps(json.loads(solved.params) | {"ridge": NO_RIDGE})
 
     def _solve(self, goal: Goal, moments: Moments, *, whole: bool = False) -> _files.Solved:
-        if self._ridge() != NO_RIDGE and (whole or goal not in (("max_leakage", 0.0), ("lambda_", 1.0))):
+        if self._ridge() != NO_RIDGE and (
+            whole or goal not in (("max_leakage", 0.0), ("lambda_", 1.0))
+        ):
             raise ValueError(
                 f"ridge={self.ridge!r} is for a full erasure: other trade-offs of an eraser have none"
             )

@@ -186,9 +186,7 @@ class KernelSARL(Encodes):
         }
 
     def _new_moments(self) -> Moments:
-        return Moments._behind(
-            self._how(), self.scale, _rows_of(self.landmarks), **self._options()
-        )
+        return Moments._behind(self._how(), self.scale, _rows_of(self.landmarks), **self._options())
 
     def fit_moments(self, moments: Moments) -> Self:
         """Not for kernels, whose rows must be mapped first; use :meth:`partial_fit`."""

@@ -101,21 +101,10 @@ impl<'a> Beside<'a> {
 }
 
 /// An element type that results can have.
-pub trait Returned: ArrayElement + Copy + Send + Sync + Default {
-    fn of(value: f64) -> Self;
-}
+pub trait Returned: ArrayElement + Element + Default {}
 
-impl Returned for f64 {
-    fn of(value: f64) -> Self {
-        value
-    }
-}
-
-impl Returned for f32 {
-    fn of(value: f64) -> Self {
-        value as f32
-    }
-}
+impl Returned for f64 {}
+impl Returned for f32 {}
 
 /// Writes rows of a matrix where a row-major array keeps them.
 pub fn put<T: Returned>(to: &mut [T], from: MatRef<'_, f64>) {

@@ -8,10 +8,10 @@ use faer::MatRef;
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
-use sarl::{Element, Encoder, LabelKind, Map, Role};
+use sarl::{Element, Encoder, Erasure, LabelKind, Map, Role};
 
 use crate::arrays::{Beside, Matrix, Returned, owned, put, returned, slice, view};
-use crate::erase::Erased;
+use crate::erase::erased;
 use crate::failure::{refused, wrong};
 use crate::fit::held_out_columns;
 use crate::goal::{Limit, goal, parameter};
@@ -38,7 +38,7 @@ type ErasureParts<'py> =
 pub struct Model {
     pub solved: Solved,
     encoder: OnceLock<Encoder>,
-    erasure: OnceLock<Erased>,
+    erasure: OnceLock<Erasure>,
 }
 
 pub fn model_of(solved: Solved) -> Model {
@@ -79,8 +79,8 @@ impl Model {
     ) -> PyResult<Bound<'py, PyAny>> {
         let erasure = self.erasure()?;
         Ok(match &x {
-            Matrix::Double(x) => erasure.rows(py, view(x)?, threads)?.into_any(),
-            Matrix::Single(x) => erasure.rows(py, view(x)?, threads)?.into_any(),
+            Matrix::Double(x) => erased(py, erasure, view(x)?, threads)?.into_any(),
+            Matrix::Single(x) => erased(py, erasure, view(x)?, threads)?.into_any(),
         })
     }
 
@@ -257,9 +257,10 @@ impl Model {
     /// Erasure in the units of the inputs: the mean, what finds a direction (directions × inputs)
     /// and what is taken off for it (directions × inputs).
     fn erasure_parts<'py>(&self, py: Python<'py>) -> PyResult<ErasureParts<'py>> {
-        let Erased { mean, found, taken } = self.erasure()?;
-        let mean = PyArray1::from_slice(py, mean);
-        Ok((mean, returned(py, found.transpose())?, returned(py, taken.as_ref())?))
+        let erasure = self.erasure()?;
+        let mean = PyArray1::from_slice(py, erasure.mean());
+        let (found, taken) = (erasure.found().transpose(), erasure.taken());
+        Ok((mean, returned(py, found)?, returned(py, taken)?))
     }
 
     /// Held-out losses at evenly spaced λ, or at a goal, from the folds that the file had; none
@@ -325,8 +326,7 @@ impl Model {
         double: bool,
     ) -> PyResult<()> {
         let bytes = match erase {
-            true => sarl_onnx::eraser(&self.solved.erasure().map_err(refused)?, double)
-                .map_err(|e| wrong(e.to_string()))?,
+            true => sarl_onnx::eraser(self.erasure()?, double).map_err(|e| wrong(e.to_string()))?,
             false => onnx::encoder(self.encoder()?, columns.as_ref(), double)?,
         };
         files::write(&path, &bytes)
@@ -344,12 +344,12 @@ impl Model {
     }
 
     /// Erasure of rows as they come.
-    fn erasure(&self) -> PyResult<&Erased> {
+    fn erasure(&self) -> PyResult<&Erasure> {
         if let Some(erasure) = self.erasure.get() {
             return Ok(erasure);
         }
-        let erased = Erased::new(&self.solved)?;
-        Ok(self.erasure.get_or_init(|| erased))
+        let erasure = self.solved.erasure().map_err(refused)?;
+        Ok(self.erasure.get_or_init(|| erasure))
     }
 
     fn encoded<'py, T: Element + Returned>(

@@ -39,6 +39,8 @@ def real(name: str) -> Path:
     for folder in folders:
         if folder and (Path(folder) / name).exists():
             return Path(folder) / name
+    if os.environ.get("SARL_REQUIRE_DATA"):
+        pytest.fail(f"{name} is not there, and the real data is required")
     pytest.skip(f"{name} is not there: set SARL_DATA to the folder of real data")
 
 

@@ -3,7 +3,6 @@
 use sarl_eval::{Attributes, Baseline, Fairness, Finding, Score, Side, Trial};
 
 use crate::sheet::{Sheet, Step};
-use crate::verdict::attacker;
 use crate::{output, terminal};
 
 /// A table with a title.
@@ -130,45 +129,4 @@ pub fn fairness(z: &Side, raw: Option<&Side>, attributes: &Attributes) -> Vec<Li
         Listed { title, header, rows }
     };
     z.fairness.iter().map(listed).collect()
-}
-
-/// What the strongest attacker predicts of what is hidden, in a sentence without its end.
-pub fn worst(z: &Side) -> Option<String> {
-    let (_, worst) = z.worst()?;
-    let advantage = &worst.advantage;
-    let [low, high] = advantage.ci.map(output::percent);
-    let (name, probe) = (&worst.attribute, &advantage.probe);
-    let value = output::percent(advantage.value);
-    let tries = advantage.tries;
-    let verdict = match advantage.is_certain() {
-        true => "",
-        false => ", which may be chance",
-    };
-    let (who, figures) = (attacker(probe), figures(worst, probe)?);
-    Some(format!(
-        "the strongest attacker tried ({who}) has an advantage of {value} over guessing {name} (95 %, for the worst of {tries} figures: {low} to {high}){verdict}; {figures}"
-    ))
-}
-
-/// The figures behind an advantage, in a sentence without its end.
-fn figures(worst: &Finding, probe: &str) -> Option<String> {
-    let trial = worst.trial(probe)?;
-    Some(match (trial.score, &worst.baseline) {
-        (
-            Score::Class { balanced_accuracy, auc, .. },
-            Baseline::Class { majority, guess, chance, .. },
-        ) => {
-            let half = if auc.is_some() { " and 0.5" } else { "" };
-            let auc = auc.map_or(String::new(), |a| format!(" and its AUC {a:.3}"));
-            format!(
-                "its balanced accuracy is {}{auc}, where guessing has {}{half}; the best plain accuracy is {} ({}), where always guessing the most common class has {}",
-                output::percent(balanced_accuracy),
-                output::percent(*chance),
-                output::percent(worst.best.score.value()),
-                attacker(&worst.best.probe),
-                output::percent(guess.max(*majority)),
-            )
-        }
-        _ => "that is the share of its variance that is explained".to_owned(),
-    })
 }

@@ -106,6 +106,7 @@ fn adult_limits_sex_and_age() {
     let root = std::env::var_os("SARL_DATA").map_or(beside, std::path::PathBuf::from);
     let adult = root.join("adult/train.csv");
     if !adult.exists() {
+        assert!(std::env::var_os("SARL_REQUIRE_DATA").is_none(), "the real data is required");
         eprintln!("SKIPPED: {} is not there; set SARL_DATA", adult.display());
         return;
     }

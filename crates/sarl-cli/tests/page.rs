@@ -6,6 +6,7 @@ mod common;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use common::{Folder, all_fail, people};
+use roxmltree::{Document, Node};
 use sarl::Model;
 use serde_json::{Value, json};
 
@@ -18,11 +19,47 @@ fn folder() -> Folder {
     folder
 }
 
-/// The data in a report.
+/// What the scripts of a report have.
 fn page(folder: &Folder, name: &str) -> Value {
     let html = folder.text(name);
     let data = html.split_once("id=\"data\">").unwrap().1.split_once("</script>").unwrap().0;
     serde_json::from_str(data).unwrap()
+}
+
+/// What a reader without scripts has: well-formed, whatever the names in it.
+fn read(folder: &Folder, name: &str) -> String {
+    let html = folder.text(name);
+    let main = html.split_once("<main id=\"main\" tabindex=\"-1\">").unwrap().1;
+    format!("<main>{}</main>", main.split_once("</main>").unwrap().0)
+}
+
+fn with_id<'a>(page: &'a Document<'a>, id: &str) -> Node<'a, 'a> {
+    let found = page.descendants().find(|n| n.attribute("id") == Some(id));
+    found.unwrap_or_else(|| panic!("no {id}"))
+}
+
+fn words(node: Node<'_, '_>) -> String {
+    node.descendants().filter(|n| n.is_text()).filter_map(|n| n.text()).collect()
+}
+
+/// A cell: its text and its exact number.
+type Cell = (String, Option<f64>);
+
+/// The tables under a node, each with its header first.
+fn tables(node: Node<'_, '_>) -> Vec<Vec<Vec<Cell>>> {
+    let cell =
+        |n: Node<'_, '_>| (words(n), n.attribute("data-value").map(|value| value.parse().unwrap()));
+    let row = |n: Node<'_, '_>| n.children().filter(|c| c.is_element()).map(cell).collect();
+    let table =
+        |n: Node<'_, '_>| n.descendants().filter(|r| r.has_tag_name("tr")).map(row).collect();
+    node.descendants().filter(|n| n.has_tag_name("table")).map(table).collect()
+}
+
+/// What a position says under a name.
+fn said<'a>(explorer: &'a Value, name: &str, position: usize) -> &'a str {
+    let field = &explorer["fields"][name];
+    let at = field["at"][position].as_u64().map_or(position, |at| at as usize);
+    field["text"][at].as_str().unwrap_or_else(|| panic!("nothing under {name}"))
 }
 
 fn array(value: &Value) -> &[Value] {
@@ -49,30 +86,37 @@ fn positions_equal_the_json_and_what_their_command_makes() {
     let said = folder.sarl(&format!("{line} --html r.html --json")).succeeded().json();
     let page = page(&folder, "r.html");
     let explorer = &page["explorers"][0];
-    let (positions, levels) = (array(&explorer["positions"]), array(&said["levels"]));
-    assert_eq!(positions.len(), levels.len());
-    for (position, level) in positions.iter().zip(levels) {
-        for field in ["lambda", "dim", "jy", "js", "utility", "leakage", "dual_bound", "gap"] {
-            assert_eq!(position[field], level[field], "{field}");
+    let levels = array(&said["levels"]);
+    assert_eq!(explorer["count"], json!(levels.len()));
+    let value = |field: &str, k: usize| &explorer["fields"][field]["value"][k];
+    let fields = ["lambda", "jy", "js", "utility", "leakage", "dual_bound", "gap"];
+    for (k, level) in levels.iter().enumerate() {
+        for field in fields {
+            assert_eq!(*value(field, k), level[field], "{field}");
         }
-        for field in ["jy", "js", "jy_sd", "js_sd"] {
-            assert_eq!(position["heldout"][field], level["heldout"][field], "{field}");
+        assert_eq!(value("dim", k).as_f64(), level["dim"].as_f64());
+        for field in ["utility", "leakage"] {
+            assert_eq!(*value(&format!("heldout_{field}"), k), level["heldout"][field], "{field}");
         }
     }
-    let leakages: Vec<f64> = positions.iter().map(|p| number(&p["leakage"])).collect();
+    let leakages: Vec<f64> = (0..levels.len()).map(|k| number(value("leakage", k))).collect();
     assert!(leakages.is_sorted() && leakages[0].abs() < 1e-9);
-    // The slider starts at the fit.
-    let start = &positions[explorer["start"].as_u64().unwrap() as usize];
-    for field in ["lambda", "dim", "jy", "js", "utility", "leakage", "dual_bound", "gap"] {
-        assert_eq!(start[field], said[field], "{field}");
+    // The slider starts at the fit, and so does the page.
+    let start = explorer["start"].as_u64().unwrap() as usize;
+    for field in fields {
+        assert_eq!(*value(field, start), said[field], "{field}");
     }
-    assert_eq!(start["heldout"]["jy"], said["heldout"]["jy"]);
-    for position in positions.iter().step_by(positions.len() / 5) {
-        let command = position["command"].as_str().unwrap();
+    let main = read(&folder, "r.html");
+    let document = Document::parse(&main).unwrap();
+    let readout = with_id(&document, "readout-0");
+    let shown = readout.descendants().find(|n| n.attribute("data-field") == Some("js")).unwrap();
+    assert_eq!(shown.attribute("data-value").unwrap().parse::<f64>().ok(), said["js"].as_f64());
+    for k in (0..levels.len()).step_by(levels.len() / 5) {
+        let command = crate::said(explorer, "command", k);
         let line = command.strip_prefix("sarl ").unwrap();
         let made = folder.sarl(&format!("{line} --json")).succeeded().json();
         for field in ["jy", "js", "utility", "leakage"] {
-            let off = number(&made[field]) - number(&position[field]);
+            let off = number(&made[field]) - number(value(field, k));
             assert!(off.abs() < 1e-9, "{command}: {field} is off by {off:e}");
         }
     }
@@ -94,13 +138,15 @@ fn rows_and_weights_are_those_of_the_model() {
         .map(|r| r.unwrap())
         .map(|r| (r[0].to_owned(), r[1].parse().unwrap()))
         .collect();
-    let embedding = &explorer["embedding"];
-    assert_eq!((embedding["rows"].as_u64(), rows.len()), (Some(ROWS as u64), ROWS));
+    let embedding = &explorer["rows"];
+    assert_eq!((embedding["count"].as_u64(), rows.len()), (Some(ROWS as u64), ROWS));
     let unit = number(&embedding["unit"]);
-    let z = bytes(&embedding["z"]);
-    let z: Vec<f64> = z
+    // A position has as many directions as it has dimensions, at most two.
+    let dims = array(&explorer["fields"]["dim"]["value"]);
+    let before: usize = dims[..start].iter().map(|d| (number(d) as usize).min(2)).sum();
+    let z: Vec<f64> = bytes(&embedding["z"])
         .chunks(2)
-        .skip(2 * ROWS * start)
+        .skip(before * ROWS)
         .take(ROWS)
         .map(|b| unit * f64::from(i16::from_le_bytes(b.try_into().unwrap())))
         .collect();
@@ -109,9 +155,9 @@ fn rows_and_weights_are_those_of_the_model() {
         assert!((shown * along.signum() - encoded).abs() <= unit, "{shown} is not {encoded}");
     }
     let sex = &embedding["labels"][0];
-    assert_eq!((&sex["name"], &sex["hidden"]), (&json!("sex"), &json!(true)));
-    for ((name, _), code) in rows.iter().zip(array(&sex["values"])) {
-        assert_eq!(json!(name), sex["classes"][number(code) as usize]);
+    assert_eq!(sex["name"], json!("sex"));
+    for ((name, _), group) in rows.iter().zip(sex["of"].as_str().unwrap().chars()) {
+        assert_eq!(json!(name), sex["names"][group.to_digit(10).unwrap() as usize]);
     }
     weights(&folder, explorer, start, along.signum());
 }
@@ -130,12 +176,12 @@ fn weights(folder: &Folder, explorer: &Value, start: usize, sign: f64) {
     let columns = array(&shown["columns"]);
     let [net, up, down] = ["net", "up", "down"].map(|part| {
         let all = floats(&shown[part]);
-        let directions = all.len() / columns.len() / array(&explorer["positions"]).len();
+        let directions = shown["directions"].as_u64().unwrap() as usize;
         all[start * directions * columns.len()..][..columns.len()].to_vec()
     });
     let mut at = 0;
     for (i, column) in columns.iter().enumerate() {
-        let name = column["name"].as_str().unwrap();
+        let name = column[0].as_str().unwrap();
         let feature = array(&schema["features"]).iter().find(|f| f["name"] == name).unwrap();
         let inputs: Vec<f64> = match feature["values"].get("category") {
             // In the units of the table, so that its standard deviation makes it comparable.
@@ -163,7 +209,18 @@ fn weights(folder: &Folder, explorer: &Value, start: usize, sign: f64) {
         }
     }
     assert_eq!(at, encoder.weights().nrows());
-    assert!(columns.iter().any(|c| c["categories"] != json!(0)), "no column of categories");
+    assert!(columns.iter().any(|c| c[2] != json!(0)), "no column of categories");
+}
+
+/// An attacker, its value and its interval.
+type Attacker = (String, f64, Option<(f64, f64)>);
+
+/// Of the table behind a chart of attackers: series, value, attacker, lower and upper end.
+fn attackers(table: &[Vec<Cell>], series: &str) -> Vec<Attacker> {
+    let header: Vec<&str> = table[0].iter().map(|c| c.0.as_str()).collect();
+    assert_eq!(header, ["series", "accuracy", "attacker", "low", "high"]);
+    let mine = table.iter().filter(|row| row[0].0 == series);
+    mine.map(|row| (row[2].0.clone(), row[1].1.unwrap(), row[3].1.zip(row[4].1))).collect()
 }
 
 #[test]
@@ -171,64 +228,103 @@ fn an_audit_is_shown_before_and_after_and_along_the_front() {
     let folder = folder();
     let line = format!("fit people.csv {LABELS} --max-leakage 0.02 -o m.safetensors");
     folder.sarl(&format!("{line} --html r.html --audit")).succeeded();
-    let page = page(&folder, "r.html");
-    let fronts = array(&page["explorers"][0]["fronts"]);
-    let names: Vec<&str> = fronts.iter().map(|f| f["name"].as_str().unwrap()).collect();
-    assert_eq!(names, ["Shares", "Mean squared errors", "Accuracies"]);
-    let audit = &page["sections"][0];
-    let panels = array(&audit["charts"][0]["figure"]["panels"]);
+    let main = read(&folder, "r.html");
+    let page = Document::parse(&main).unwrap();
+    for (id, units) in
+        [("front-0", "Shares"), ("front-0-1", "Mean squared errors"), ("front-0-2", "Accuracies")]
+    {
+        assert!(with_id(&page, id).has_tag_name("figure") && main.contains(units), "{units}");
+    }
+    let panels = tables(with_id(&page, "section-0-chart-0"));
     assert_eq!(panels.len(), 2);
     for panel in panels {
-        let kinds: Vec<&str> =
-            array(&panel["marks"]).iter().map(|m| m["kind"].as_str().unwrap()).collect();
-        assert_eq!(kinds, ["bars", "bars", "rule"]);
-        assert_eq!(array(&panel["x"]["categories"]).len(), 5, "all but the large network");
-        for (value, ends) in
-            array(&panel["marks"][1]["values"]).iter().zip(array(&panel["marks"][1]["whiskers"]))
-        {
-            assert!(number(&ends[0]) <= number(value) && number(value) <= number(&ends[1]));
+        let (raw, z) = (attackers(&panel, "raw features"), attackers(&panel, "z"));
+        assert_eq!((raw.len(), z.len()), (5, 5), "all but the large network");
+        for (name, value, ends) in z {
+            let (low, high) = ends.unwrap_or_else(|| panic!("{name} has no interval"));
+            assert!(low <= value && value <= high, "{name}");
         }
     }
-    let titles: Vec<&str> =
-        array(&audit["tables"]).iter().map(|t| t["title"].as_str().unwrap()).collect();
-    assert!(titles.iter().any(|t| t.starts_with("Fairness")), "{titles:?}");
+    let section = words(with_id(&page, "section-0"));
+    assert!(section.contains("Fairness of the best predictor"), "{section}");
+    assert!(section.contains("this is about the encoder at a leakage of 2.00 %"), "{section}");
+}
+
+/// The first line names the worst attacker where there was an audit, and says who was looked at
+/// where there was none; what it says follows the slider.
+#[test]
+fn the_verdict_says_the_worst_that_is_known() {
+    let folder = folder();
+    let line = format!("fit people.csv {LABELS} --max-leakage 0.01 -o m.safetensors --html r.html");
+    folder.sarl(&line).succeeded();
+    let explorer = &page(&folder, "r.html")["explorers"][0];
+    let start = explorer["start"].as_u64().unwrap() as usize;
+    let verdict = said(explorer, "verdict", start);
+    assert!(verdict.ends_with("Only linear attackers were looked at: others may predict more."));
+    assert_eq!(said(explorer, "state", start), "open");
+    folder.sarl(&format!("{line} --audit")).succeeded();
+    let explorer = &page(&folder, "r.html")["explorers"][0];
+    let last = explorer["count"].as_u64().unwrap() as usize - 1;
+    let all: Vec<&str> = (0..=last).map(|k| said(explorer, "verdict", k)).collect();
+    assert!(all.iter().all(|v| !v.contains("Only linear attackers")), "{all:?}");
+    // Where nothing is hidden attackers beat guessing, and the slider says so.
+    assert!(all[last].contains("(guessing: "), "{}", all[last]);
+    assert_eq!(said(explorer, "state", last), "bad");
+    assert_ne!(all[0], all[last]);
+    assert_ne!(said(explorer, "audit", 0), said(explorer, "audit", last));
 }
 
 #[test]
-fn an_audit_command_has_a_report_with_its_own_numbers() {
+fn an_audit_command_has_a_report_with_its_own_numbers_first() {
     let folder = folder();
     folder
         .sarl(&format!("fit people.csv {LABELS} --max-leakage 0.02 -o m.safetensors"))
         .succeeded();
     let line = "audit m.safetensors people.csv --probes linear,logistic --seeds 1 --html r.html";
     let said = folder.sarl(&format!("{line} --json")).succeeded().json();
-    let page = page(&folder, "r.html");
-    let panels = array(&page["sections"][0]["charts"][0]["figure"]["panels"]);
+    let main = read(&folder, "r.html");
+    let page = Document::parse(&main).unwrap();
+    let panels = tables(with_id(&page, "section-0-chart-0"));
     for (panel, attribute) in panels.iter().zip(["target", "sensitive"]) {
-        let shown = array(&panel["marks"][1]["values"]);
-        for (value, probe) in shown.iter().zip(array(&said[attribute]["probes"])) {
-            assert_eq!(*value, probe["accuracy"]);
+        let mut shown = attackers(panel, "z");
+        // The first stands at the top.
+        shown.reverse();
+        let probes = array(&said[attribute]["probes"]);
+        assert_eq!(shown.len(), probes.len());
+        for ((_, value, _), probe) in shown.iter().zip(probes) {
+            assert_eq!(json!(value), probe["accuracy"]);
         }
     }
+    let place = |part: &str| main.find(part).unwrap_or_else(|| panic!("no {part}"));
+    assert!(place("id=\"section-0\"") < place("id=\"trade-off\""));
+    // It holds where the model is, and nowhere else.
+    let holds = with_id(&page, "section-0").attribute("data-holds").unwrap();
+    assert_eq!(holds.matches('1').count(), 1);
 }
 
 #[test]
-fn a_comparison_shows_ours_and_the_others() {
+fn a_comparison_shows_ours_and_the_others_first() {
     let folder = folder();
     let line = format!("compare people.csv {LABELS} --rivals leace --probes linear --seeds 1");
     let line = format!("{line} --landmarks 30 --html r.html -o out --json");
     let said = folder.sarl(&line).succeeded().json();
-    let page = page(&folder, "r.html");
-    let names: Vec<&Value> = array(&page["explorers"]).iter().map(|e| &e["name"]).collect();
-    assert_eq!(names, [&json!("Linear-SARL"), &json!("Kernel-SARL")]);
-    let table = &page["sections"][0]["tables"][0];
-    assert_eq!(array(&table["rows"]).len(), array(&said["entries"]).len() + 1);
-    for explorer in array(&page["explorers"]) {
-        let front = &explorer["fronts"][2]["chart"]["figure"]["panels"][0];
-        let leace = array(&front["marks"]).iter().find(|m| m["name"] == "LEACE").unwrap();
-        let entry = array(&said["entries"]).iter().find(|e| e["method"] == "leace").unwrap();
-        assert_eq!(leace["points"][0], json!([entry["worst"]["mean"], entry["target"]["mean"]]));
+    let main = read(&folder, "r.html");
+    let page = Document::parse(&main).unwrap();
+    let tabs = page.descendants().filter(|n| n.attribute("role") == Some("tab"));
+    assert_eq!(tabs.map(words).collect::<Vec<_>>(), ["Linear-SARL", "Kernel-SARL"]);
+    let section = with_id(&page, "section-0");
+    let table = tables(section).pop().unwrap();
+    assert_eq!(table.len(), array(&said["entries"]).len() + 2, "a header and guessing");
+    let entry = array(&said["entries"]).iter().find(|e| e["method"] == "leace").unwrap();
+    let place = [number(&entry["worst"]["mean"]), number(&entry["target"]["mean"])];
+    for id in ["section-0-chart-0", "front-0-2", "front-1-2"] {
+        let table = tables(with_id(&page, id)).remove(0);
+        let row = table.iter().find(|row| row[0].0 == "LEACE").unwrap();
+        assert_eq!([row[1].1.unwrap(), row[2].1.unwrap()], place, "{id}");
     }
+    let place = |part: &str| main.find(part).unwrap_or_else(|| panic!("no {part}"));
+    assert!(place("class=\"verdict") < place("id=\"section-0\""));
+    assert!(place("id=\"section-0\"") < place("class=\"cards\""));
 }
 
 /// Without covariance a class is hidden under any convex loss, a number under the squared one.
@@ -239,9 +335,11 @@ fn no_more_is_promised_than_holds() {
     {
         let line = format!("front people.csv -t income -s {hidden} --features age,work,hours");
         folder.sarl(&format!("{line} --html r.html")).succeeded();
-        let notes = &page(&folder, "r.html")["explorers"][0]["summary"];
-        let guaranteed = array(notes).iter().find(|n| n["kind"] == "guaranteed").unwrap();
-        assert_eq!(guaranteed.to_string().contains("convex"), any_loss, "{hidden}");
+        let main = read(&folder, "r.html");
+        let page = Document::parse(&main).unwrap();
+        let guaranteed =
+            page.descendants().find(|n| n.attribute("class") == Some("note-card guaranteed"));
+        assert_eq!(words(guaranteed.unwrap()).contains("convex"), any_loss, "{hidden}");
     }
 }
 
@@ -249,9 +347,9 @@ fn no_more_is_promised_than_holds() {
 fn rows_can_be_left_out() {
     let folder = folder();
     folder.sarl(&format!("front people.csv {LABELS} --html r.html --html-rows 0")).succeeded();
-    assert_eq!(page(&folder, "r.html")["explorers"][0]["embedding"], Value::Null);
+    assert_eq!(page(&folder, "r.html")["explorers"][0]["rows"], Value::Null);
     folder.sarl(&format!("front people.csv {LABELS} --html r.html --html-rows 50")).succeeded();
-    assert_eq!(page(&folder, "r.html")["explorers"][0]["embedding"]["rows"], json!(50));
+    assert_eq!(page(&folder, "r.html")["explorers"][0]["rows"]["count"], json!(50));
 }
 
 #[test]

@@ -14,6 +14,7 @@ fn data() -> Option<PathBuf> {
     let near = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
     let found = given.into_iter().chain([near]).find(|p| p.join("german/all.npz").is_file());
     if found.is_none() {
+        assert!(std::env::var_os("SARL_REQUIRE_DATA").is_none(), "the real data is required");
         eprintln!("skipped: the real data is neither in SARL_DATA nor in ../shared/data");
     }
     found

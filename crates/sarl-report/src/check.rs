@@ -2,7 +2,7 @@
 
 use crate::error::{ReportError, Result};
 use crate::figure::{Axis, Figure, Panel, Scale};
-use crate::mark::{Bars, Histogram, Mark};
+use crate::mark::{Bars, Histogram, Mark, Points};
 use crate::range;
 
 /// Checks everything that the drawing relies on.
@@ -16,9 +16,10 @@ pub(crate) fn figure(figure: &Figure) -> Result<()> {
 fn panel(panel: &Panel) -> Result<()> {
     axis(&panel.x)?;
     axis(&panel.y)?;
-    panel.marks.iter().try_for_each(|mark| match mark {
+    panel.all().try_for_each(|mark| match mark {
         Mark::Histogram(mark) => histogram(mark),
         Mark::Bars(mark) => bars(mark, &panel.x),
+        Mark::Points(mark) => points(mark),
         _ => Ok(()),
     })
 }
@@ -42,6 +43,15 @@ fn histogram(mark: &Histogram) -> Result<()> {
         Some(index) => Err(ReportError::Edges { mark: mark.name.clone(), index }),
         None => Ok(()),
     }
+}
+
+fn points(mark: &Points) -> Result<()> {
+    let lists =
+        [("errors", mark.errors.len()), ("labels", mark.labels.len()), ("tips", mark.tips.len())];
+    lists
+        .into_iter()
+        .filter(|(_, found)| *found > 0)
+        .try_for_each(|(what, found)| length(&mark.name, what, found, mark.points.len()))
 }
 
 fn bars(mark: &Bars, x: &Axis) -> Result<()> {

@@ -51,6 +51,9 @@ pub struct Panel {
     pub y: Axis,
     /// What is drawn, later over earlier.
     pub marks: Vec<Mark>,
+    /// Drawn under the others; a page shows them where the reader asks for them.
+    #[serde(default)]
+    pub experts: Vec<Mark>,
 }
 
 /// An axis.
@@ -62,6 +65,10 @@ pub struct Axis {
     /// are cut off.
     #[serde(default)]
     pub range: Option<(f64, f64)>,
+    /// It covers at least this much where its range comes from the data, so that noise does not
+    /// look like a difference.
+    #[serde(default)]
+    pub least: f64,
     /// How values are spaced.
     #[serde(default)]
     pub scale: Scale,
@@ -165,13 +172,24 @@ impl Figure {
 impl Panel {
     /// A panel without marks.
     pub fn new(title: impl Into<String>, x: Axis, y: Axis) -> Self {
-        Self { title: title.into(), x, y, marks: Vec::new() }
+        Self { title: title.into(), x, y, marks: Vec::new(), experts: Vec::new() }
     }
 
     /// The same with one more mark.
     pub fn mark(mut self, mark: impl Into<Mark>) -> Self {
         self.marks.push(mark.into());
         self
+    }
+
+    /// The same with one more mark for experts.
+    pub fn expert(mut self, mark: impl Into<Mark>) -> Self {
+        self.experts.push(mark.into());
+        self
+    }
+
+    /// Every mark, in the order in which they are drawn.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Mark> {
+        self.experts.iter().chain(&self.marks)
     }
 }
 
@@ -184,6 +202,11 @@ impl Axis {
     /// The same over a given range.
     pub fn range(self, low: f64, high: f64) -> Self {
         Self { range: Some((low, high)), ..self }
+    }
+
+    /// The same over at least this much.
+    pub fn least(self, span: f64) -> Self {
+        Self { least: span, ..self }
     }
 
     /// The same on a logarithmic scale.

@@ -1,7 +1,7 @@
 //! Where title, panels and legend stand.
 
 use crate::clip::Rect;
-use crate::figure::{Figure, Legend};
+use crate::figure::{Figure, Legend, Panel};
 use crate::font::Fonts;
 use crate::legend::Key;
 use crate::panel::{Margins, Plot};
@@ -48,6 +48,45 @@ pub(crate) fn scene(figure: &Figure, fonts: &Fonts) -> Scene {
     let data = grid.cells.first().map_or((0.0, 0.0), |cell| (cell.rect.left, cell.rect.top));
     shared(figure, (EDGE + data.0, top + data.1), fonts, &mut scene);
     scene
+}
+
+/// One panel of a page: the data with ticks, without the words around them.
+pub(crate) struct Single<'a> {
+    plot: Plot<'a>,
+    pub(crate) rect: Rect,
+    pub(crate) scene: Scene,
+}
+
+impl<'a> Single<'a> {
+    /// A panel of this size.
+    pub(crate) fn new(panel: &'a Panel, size: (f64, f64), fonts: &Fonts) -> Self {
+        let plot = Plot::new(panel, size, fonts).bare();
+        let margins = bounded(plot.margins(size.0, fonts), size);
+        let rect = Rect {
+            left: margins.left,
+            top: margins.top,
+            right: size.0 - margins.right,
+            bottom: size.1 - margins.bottom,
+        };
+        let (width, height) = size;
+        let (title, description) = (panel.title.clone(), String::new());
+        let mut scene = Scene { width, height, title, description, items: Vec::new() };
+        plot.draw(rect, margins, fonts, &mut scene);
+        Self { plot, rect, scene }
+    }
+
+    /// Where a point lies, if it is inside; without y, the foot of an upright line.
+    pub(crate) fn place(&self, x: f64, y: Option<f64>) -> Option<Point> {
+        match y {
+            Some(y) => self.plot.place(self.rect, (x, y)),
+            None => self.plot.across(self.rect, x).map(|x| (x, self.rect.bottom)),
+        }
+    }
+
+    /// How high a value of y lies.
+    pub(crate) fn place_up(&self, y: f64) -> Option<f64> {
+        self.plot.up(self.rect, y)
+    }
 }
 
 /// The legend of the whole figure, for which the scene grows.

@@ -50,7 +50,7 @@ impl Key {
     ) -> Self {
         let most = (room * LONGEST_PART).min(LONGEST);
         let mut key = Self::default();
-        for mark in panels.into_iter().flat_map(|panel| &panel.marks) {
+        for mark in panels.into_iter().flat_map(Panel::all).filter(|mark| !stands_at_line(mark)) {
             let entry = (fonts.fit(mark.name(), SIZE, Weight::Regular, most), sample(mark));
             if !entry.0.trim().is_empty() && !key.entries.contains(&entry) {
                 key.widest = key.widest.max(width(&entry.0, fonts));
@@ -102,6 +102,43 @@ impl Key {
     }
 }
 
+/// Whether the name of a mark stands at the mark itself.
+pub(crate) fn stands_at_line(mark: &Mark) -> bool {
+    matches!(mark, Mark::Rule(rule) if rule.named)
+}
+
+/// A mark of a page's legend.
+pub(crate) struct Swatch {
+    pub(crate) name: String,
+    /// What is inside of an `<svg>` of 30 by 14 pixels.
+    pub(crate) drawn: String,
+    /// Whether it is for experts.
+    pub(crate) experts: bool,
+}
+
+/// The legend of a page: marks of the same name and look once.
+pub(crate) fn swatches(panels: &[&Panel]) -> Vec<Swatch> {
+    let mut seen: Vec<(&str, Sample)> = Vec::new();
+    let mut all = Vec::new();
+    for (experts, mark) in panels.iter().flat_map(|panel| {
+        let plain = panel.marks.iter().map(|mark| (false, mark));
+        plain.chain(panel.experts.iter().map(|mark| (true, mark)))
+    }) {
+        let entry = (mark.name(), sample(mark));
+        if entry.0.is_empty() || stands_at_line(mark) || seen.contains(&entry) {
+            continue;
+        }
+        seen.push(entry);
+        let (width, height) = (SAMPLE, 14.0);
+        let (title, description) = (String::new(), String::new());
+        let mut scene = Scene { width, height, title, description, items: Vec::new() };
+        draw_sample(entry.1, 0.0, height / 2.0, &mut scene);
+        let drawn = crate::svg::inline(&scene, false);
+        all.push(Swatch { name: entry.0.to_owned(), drawn, experts });
+    }
+    all
+}
+
 fn width(name: &str, fonts: &Fonts) -> f64 {
     SAMPLE + AFTER + fonts.width(name, SIZE, Weight::Regular)
 }
@@ -135,12 +172,14 @@ fn draw_sample(sample: Sample, x: f64, middle: f64, scene: &mut Scene) {
     };
     match sample {
         Sample::Line(Style { colour, dash, marker }, band) => {
-            let colour = colour.rgb();
+            let colour = colour.ink();
             if band {
                 scene.area(bar(6.0), Fill { colour, opacity: BAND_OPACITY });
             }
-            scene
-                .line(vec![(x, middle), (x + SAMPLE, middle)], Stroke { colour, width: 2.0, dash });
+            scene.line(
+                vec![(x, middle), (x + SAMPLE, middle)],
+                Stroke { colour, width: 2.0, dash, opacity: 1.0 },
+            );
             if let Some(shape) = marker {
                 scene.markers(
                     vec![(x + SAMPLE / 2.0, middle)],
@@ -151,15 +190,15 @@ fn draw_sample(sample: Sample, x: f64, middle: f64, scene: &mut Scene) {
             }
         }
         Sample::Marker(colour, shape) => {
-            let fill = Fill { colour: colour.rgb(), opacity: 1.0 };
+            let fill = Fill { colour: colour.ink(), opacity: 1.0 };
             scene.markers(vec![(x + SAMPLE / 2.0, middle)], shape, MARKER, fill);
         }
         Sample::Area(colour, dash, opacity) => {
-            let colour = colour.rgb();
+            let colour = colour.ink();
             let mut outline = bar(6.0);
             scene.area(outline.clone(), Fill { colour, opacity });
             outline.push((x, middle - 6.0));
-            scene.line(outline, Stroke { colour, width: 1.4, dash });
+            scene.line(outline, Stroke { colour, width: 1.4, dash, opacity: 1.0 });
         }
     }
 }

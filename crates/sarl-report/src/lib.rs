@@ -1,8 +1,7 @@
 //! Results as figures.
 //!
 //! A [`Figure`] is plain data: panels in a grid, each with two axes and the marks in it.
-//! It serialises with serde, so that a page can draw the same figure from the same
-//! numbers, and it draws itself:
+//! It serialises with serde, and it draws itself:
 //!
 //! | call | result |
 //! |---|---|
@@ -11,11 +10,12 @@
 //! | [`Figure::csv`] | every number in it, in long form |
 //! | [`Figure::files`] | all three, under the figure's name |
 //!
-//! A [`page::Page`] holds figures, tables and fronts to play with, and is one HTML file.
+//! A [`page::Page`] holds figures, tables and fronts to play with, and is one HTML file. Its
+//! charts are the same SVG, in the colours of its style sheet.
 //!
-//! The data flow one way: figure → axes (ranges, ticks) → layout → scene → SVG or PNG. A
-//! scene is a list of paths, markers and texts in pixels. Both writers take the same
-//! scene and lines are clipped before they enter it, so that the two files cannot differ
+//! The data flow one way: figure → axes (ranges, ticks) → layout → scene → SVG, PNG or page. A
+//! scene is a list of paths, markers and texts in pixels. All writers take the same
+//! scene and lines are clipped before they enter it, so that the files cannot differ
 //! but by the rasteriser.
 //!
 //! Nothing is read from the system: the font (DejaVu Sans) is compiled in, the same input
@@ -41,11 +41,14 @@
 //! # Ok::<(), sarl_report::ReportError>(())
 //! ```
 
+mod build;
 mod check;
 mod clip;
 mod error;
 mod figure;
 mod font;
+mod format;
+mod labels;
 mod layout;
 mod legend;
 mod mark;
@@ -61,9 +64,10 @@ mod table;
 mod ticks;
 mod view;
 
+pub use build::even_edges;
 pub use error::{ReportError, Result};
 pub use figure::{Axis, Figure, Format, Legend, Panel, Scale};
 pub use mark::{
-    Bars, Direction, Histogram, Line, Mark, Points, Region, Rule, Spread, Steps, even_edges,
+    Bars, Cross, Direction, Histogram, Line, Mark, Points, Region, Rule, Spread, Steps,
 };
 pub use style::{Colour, Dash, Shape, Style};

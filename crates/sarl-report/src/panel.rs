@@ -3,9 +3,10 @@
 use crate::clip::Rect;
 use crate::figure::Panel;
 use crate::font::Fonts;
+use crate::labels;
 use crate::mark::Mark;
 use crate::marks::{self, Frame};
-use crate::scene::{Anchor, Scene, Stroke, Text, Weight, ink};
+use crate::scene::{Anchor, Ink, Scene, Stroke, Text, Weight};
 use crate::style::Colour;
 use crate::ticks::Tick;
 use crate::view::{TICK_SIZE, View};
@@ -21,6 +22,8 @@ pub(crate) struct Plot<'a> {
     panel: &'a Panel,
     x: View,
     y: View,
+    /// Without title and labels, which stand elsewhere.
+    bare: bool,
 }
 
 /// Room around the data, in pixels.
@@ -49,12 +52,37 @@ impl<'a> Plot<'a> {
     pub(crate) fn new(panel: &'a Panel, (width, height): (f64, f64), fonts: &Fonts) -> Self {
         let x = View::horizontal(panel, width - 80.0, fonts);
         let y = View::vertical(panel, height - 80.0, fonts);
-        Self { panel, x, y }
+        Self { panel, x, y, bare: false }
+    }
+
+    /// The same without title and labels.
+    pub(crate) fn bare(self) -> Self {
+        Self { bare: true, ..self }
+    }
+
+    /// Where a point lies, given the rectangle of the data; `None` outside of it.
+    pub(crate) fn place(&self, rect: Rect, point: (f64, f64)) -> Option<(f64, f64)> {
+        let frame = Frame { rect, x: &self.x, y: &self.y, panel: self.panel };
+        frame.at(point).filter(|at| rect.contains(*at))
+    }
+
+    /// Where a value of x lies, given the rectangle of the data; `None` outside of it.
+    pub(crate) fn across(&self, rect: Rect, x: f64) -> Option<f64> {
+        let frame = Frame { rect, x: &self.x, y: &self.y, panel: self.panel };
+        frame.across(x).filter(|x| rect.contains((*x, rect.top)))
+    }
+
+    /// Where a value of y lies, given the rectangle of the data.
+    pub(crate) fn up(&self, rect: Rect, y: f64) -> Option<f64> {
+        Frame { rect, x: &self.x, y: &self.y, panel: self.panel }.up(y)
     }
 
     /// The room that title, labels and ticks take.
     pub(crate) fn margins(&self, width: f64, fonts: &Fonts) -> Margins {
-        let label = |text: &str| if text.is_empty() { 0.0 } else { LABEL_SIZE + 10.0 };
+        let label = |text: &str| match text.is_empty() || self.bare {
+            true => 0.0,
+            false => LABEL_SIZE + 10.0,
+        };
         let ends = self
             .x
             .ticks
@@ -63,7 +91,7 @@ impl<'a> Plot<'a> {
             .map_or(0.0, |tick| fonts.width(&tick.label, TICK_SIZE, Weight::Regular));
         let mut margins = Margins {
             left: self.y.widest(fonts) + TICK + 8.0 + label(&self.panel.y.label),
-            top: if self.panel.title.is_empty() { 10.0 } else { TITLE_SIZE + 14.0 },
+            top: if self.panel.title.is_empty() || self.bare { 10.0 } else { TITLE_SIZE + 14.0 },
             right: if self.x.aslant { 6.0 } else { (ends / 2.0).clamp(6.0, 40.0) },
             bottom: TICK_SIZE + TICK + 8.0 + label(&self.panel.x.label),
         };
@@ -81,16 +109,19 @@ impl<'a> Plot<'a> {
 
     /// Draws the panel with its data in a rectangle and the rest in the margins around it.
     pub(crate) fn draw(&self, rect: Rect, margins: Margins, fonts: &Fonts, scene: &mut Scene) {
-        let frame = Frame { rect, x: &self.x, y: &self.y };
+        let frame = Frame { rect, x: &self.x, y: &self.y, panel: self.panel };
         self.grid(&frame, scene);
         self.zero(&frame, scene);
         self.axes(&frame, scene);
         marks::draw(self.panel, &frame, scene);
-        self.labels(&rect, margins, fonts, scene);
+        labels::draw(self.panel, &frame, fonts, scene);
+        if !self.bare {
+            self.labels(&rect, margins, fonts, scene);
+        }
     }
 
     fn grid(&self, frame: &Frame, scene: &mut Scene) {
-        let (rect, stroke) = (&frame.rect, Stroke::solid(ink::GRID, 1.0));
+        let (rect, stroke) = (&frame.rect, Stroke::solid(Ink::Grid, 1.0));
         for tick in self.x.ticks.major.iter().filter(|_| !self.x.names) {
             let Some(x) = frame.across(tick.value).map(crisp) else { continue };
             scene.line(vec![(x, rect.top), (x, rect.bottom)], stroke);
@@ -108,13 +139,13 @@ impl<'a> Plot<'a> {
         if let Some(y) = inside.map(crisp).filter(|_| self.x.names) {
             scene.line(
                 vec![(frame.rect.left, y), (frame.rect.right, y)],
-                Stroke::solid(ink::AXIS, 1.0),
+                Stroke::solid(Ink::Axis, 1.0),
             );
         }
     }
 
     fn axes(&self, frame: &Frame, scene: &mut Scene) {
-        let (rect, stroke) = (&frame.rect, Stroke::solid(ink::AXIS, 1.0));
+        let (rect, stroke) = (&frame.rect, Stroke::solid(Ink::Axis, 1.0));
         let (left, bottom) = (crisp(rect.left), crisp(rect.bottom));
         scene.line(vec![(left, rect.top), (left, bottom), (rect.right, bottom)], stroke);
         for x in self.x.ticks.minor.iter().filter_map(|x| frame.across(*x)).map(crisp) {
@@ -128,8 +159,8 @@ impl<'a> Plot<'a> {
             scene.line(vec![(x, bottom), (x, bottom + TICK)], stroke);
             let text = Text::new(tick.label.clone(), (x, bottom + TICK + 14.0), TICK_SIZE);
             let text = match self.highlighted(tick) {
-                Some(colour) => text.bold().colour(colour.rgb()),
-                None => text.colour(ink::LABEL),
+                Some(colour) => text.bold().colour(colour.ink()),
+                None => text.colour(Ink::Label),
             };
             scene.text(if self.x.aslant {
                 Text { at: (x + 4.0, bottom + TICK + 9.0), ..text }
@@ -144,14 +175,14 @@ impl<'a> Plot<'a> {
             scene.line(vec![(left - TICK, y), (left, y)], stroke);
             let at = (left - TICK - 4.0, y + 0.36 * TICK_SIZE);
             scene.text(
-                Text::new(tick.label.clone(), at, TICK_SIZE).colour(ink::LABEL).anchor(Anchor::End),
+                Text::new(tick.label.clone(), at, TICK_SIZE).colour(Ink::Label).anchor(Anchor::End),
             );
         }
     }
 
     /// The colour of the highlighted bar at a tick.
     fn highlighted(&self, tick: &Tick) -> Option<Colour> {
-        self.panel.marks.iter().find_map(|mark| match mark {
+        self.panel.all().find_map(|mark| match mark {
             Mark::Bars(bars) if bars.highlight.is_some_and(|bar| bar as f64 == tick.value) => {
                 Some(bars.colour.contrast())
             }

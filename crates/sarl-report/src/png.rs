@@ -5,7 +5,7 @@ use ttf_parser::OutlineBuilder;
 
 use crate::error::{ReportError, Result};
 use crate::font::{Fonts, Pen};
-use crate::scene::{Anchor, Fill, Item, Point, Rgb, Scene, Stroke, Text, ink};
+use crate::scene::{Anchor, Fill, Ink, Item, Point, Scene, Stroke, Text};
 use crate::style::Shape;
 use crate::svg;
 
@@ -23,16 +23,17 @@ pub(crate) fn render(scene: &Scene, fonts: &Fonts) -> Result<Vec<u8>> {
     }
     let map = Pixmap::new(width as u32, height as u32).ok_or_else(too_large)?;
     let mut canvas = Canvas { map, base: Transform::from_scale(SCALE as f32, SCALE as f32) };
-    let Rgb(r, g, b) = ink::PAPER;
+    let (r, g, b) = Ink::Paper.rgb();
     canvas.map.fill(tiny_skia::Color::from_rgba8(r, g, b, 255));
     for item in &scene.items {
         match item {
-            Item::Line { points, stroke } => canvas.stroke(polygon(points, false), stroke, 1.0),
+            Item::Line { points, stroke } => canvas.stroke(polygon(points, false), stroke),
             Item::Area { points, fill } => canvas.fill(polygon(points, true), fill, canvas.base),
             Item::Markers { at, shape, radius, fill } => {
                 at.iter().for_each(|at| canvas.marker(*at, *shape, *radius, fill));
             }
             Item::Text(text) => canvas.text(text, fonts),
+            Item::Tip { .. } | Item::Experts(_) => {}
         }
     }
     canvas.map.encode_png().map_err(|error| ReportError::Png(error.to_string()))
@@ -57,7 +58,7 @@ impl Canvas {
         }
     }
 
-    fn stroke(&mut self, path: Option<Path>, stroke: &Stroke, opacity: f64) {
+    fn stroke(&mut self, path: Option<Path>, stroke: &Stroke) {
         let Some(path) = path else { return };
         let pattern: Vec<f32> = stroke.dash.pattern().iter().map(|length| *length as f32).collect();
         let look = tiny_skia::Stroke {
@@ -66,7 +67,7 @@ impl Canvas {
             dash: StrokeDash::new(pattern, 0.0),
             ..tiny_skia::Stroke::default()
         };
-        self.map.stroke_path(&path, &paint(stroke.colour, opacity), &look, self.base, None);
+        self.map.stroke_path(&path, &paint(stroke.colour, stroke.opacity), &look, self.base, None);
     }
 
     fn marker(&mut self, (x, y): Point, shape: Shape, radius: f64, fill: &Fill) {
@@ -80,9 +81,7 @@ impl Canvas {
             ),
             Some(ends) if shape == Shape::Cross => {
                 let stroke = svg::cross(fill, radius);
-                ends.chunks(2).for_each(|ends| {
-                    self.stroke(polygon(&moved(ends), false), &stroke, fill.opacity)
-                });
+                ends.chunks(2).for_each(|ends| self.stroke(polygon(&moved(ends), false), &stroke));
             }
             Some(corners) => self.fill(polygon(&moved(&corners), true), fill, self.base),
         }
@@ -108,7 +107,8 @@ impl Canvas {
     }
 }
 
-fn paint(Rgb(r, g, b): Rgb, opacity: f64) -> Paint<'static> {
+fn paint(ink: Ink, opacity: f64) -> Paint<'static> {
+    let (r, g, b) = ink.rgb();
     let mut paint = Paint { anti_alias: true, ..Paint::default() };
     paint.set_color_rgba8(r, g, b, (opacity.clamp(0.0, 1.0) * 255.0).round() as u8);
     paint

@@ -1,6 +1,6 @@
 //! What an axis covers, where the figure does not say.
 
-use crate::figure::{Axis, Panel, Scale};
+use crate::figure::{Axis, Format, Panel, Scale};
 use crate::mark::{Direction, Mark};
 
 /// Numbers beyond this are not drawn, so that differences stay finite.
@@ -32,6 +32,21 @@ impl Extent {
         }
     }
 
+    fn both(&mut self, (low, high): (f64, f64)) {
+        self.add(low);
+        self.add(high);
+    }
+
+    /// Moves the bounds apart until they cover this much; shares stay below one.
+    fn cover(&mut self, span: f64, share: bool) {
+        let Some((low, high)) = self.seen.filter(|s| !self.log && s.1 - s.0 < span) else { return };
+        let more = (span - (high - low)) / 2.0;
+        let (low, high) = (low - more, high + more);
+        let down = if share && high > 1.0 { (high - 1.0).min(low.max(0.0)) } else { 0.0 };
+        let up = if share && low < 0.0 { -low } else { 0.0 };
+        self.seen = Some((low - down + up, high - down + up));
+    }
+
     pub(crate) fn bounds(&self) -> Option<(f64, f64)> {
         self.seen
     }
@@ -50,7 +65,7 @@ pub(crate) fn widened(low: f64, high: f64) -> (f64, f64) {
 
 /// Whether the horizontal axis counts categories.
 pub(crate) fn categorical(panel: &Panel) -> bool {
-    !panel.x.categories.is_empty() || panel.marks.iter().any(|mark| matches!(mark, Mark::Bars(_)))
+    !panel.x.categories.is_empty() || panel.all().any(|mark| matches!(mark, Mark::Bars(_)))
 }
 
 /// Whether an axis is drawn logarithmic.
@@ -61,10 +76,8 @@ pub(crate) fn logarithmic(axis: &Axis, categorical: bool) -> bool {
 /// What the horizontal axis covers.
 pub(crate) fn horizontal(panel: &Panel) -> (f64, f64) {
     if categorical(panel) {
-        let bars = panel
-            .marks
-            .iter()
-            .map(|mark| if let Mark::Bars(bars) = mark { bars.values.len() } else { 0 });
+        let bars =
+            panel.all().map(|mark| if let Mark::Bars(bars) = mark { bars.values.len() } else { 0 });
         let count = bars.max().unwrap_or(0).max(panel.x.categories.len()).max(1);
         return (-0.5, count as f64 - 0.5);
     }
@@ -72,20 +85,24 @@ pub(crate) fn horizontal(panel: &Panel) -> (f64, f64) {
         return range;
     }
     let mut extent = Extent::new(panel.x.scale == Scale::Log);
-    for mark in &panel.marks {
+    for mark in panel.all() {
         match mark {
             Mark::Line(line) => {
                 line.points.iter().for_each(|p| extent.add(p.0));
                 line.band.iter().for_each(|s| extent.add(s.x));
             }
             Mark::Steps(steps) => steps.points.iter().for_each(|p| extent.add(p.0)),
-            Mark::Points(points) => points.points.iter().for_each(|p| extent.add(p.0)),
+            Mark::Points(points) => {
+                points.points.iter().for_each(|p| extent.add(p.0));
+                points.errors.iter().filter_map(|e| e.x).for_each(|e| extent.both(e));
+            }
             Mark::Region(region) => region.points.iter().for_each(|p| extent.add(p.0)),
             Mark::Histogram(histogram) => histogram.edges.iter().for_each(|e| extent.add(*e)),
             Mark::Rule(rule) if rule.direction == Direction::Vertical => extent.add(rule.at),
             Mark::Rule(_) | Mark::Bars(_) => {}
         }
     }
+    extent.cover(panel.x.least, panel.x.format == Format::Percent);
     padded(&extent, false)
 }
 
@@ -99,7 +116,7 @@ pub(crate) fn vertical(panel: &Panel) -> (f64, f64) {
     }
     let mut extent = Extent::new(panel.y.scale == Scale::Log);
     let mut from_zero = false;
-    for mark in &panel.marks {
+    for mark in panel.all() {
         match mark {
             Mark::Line(line) => {
                 line.points.iter().for_each(|p| extent.add(p.1));
@@ -108,7 +125,10 @@ pub(crate) fn vertical(panel: &Panel) -> (f64, f64) {
                     .for_each(|s| [s.low, s.high].into_iter().for_each(|y| extent.add(y)));
             }
             Mark::Steps(steps) => steps.points.iter().for_each(|p| extent.add(p.1)),
-            Mark::Points(points) => points.points.iter().for_each(|p| extent.add(p.1)),
+            Mark::Points(points) => {
+                points.points.iter().for_each(|p| extent.add(p.1));
+                points.errors.iter().filter_map(|e| e.y).for_each(|e| extent.both(e));
+            }
             Mark::Region(region) => region.points.iter().for_each(|p| extent.add(p.1)),
             Mark::Histogram(histogram) => {
                 from_zero = true;
@@ -126,6 +146,7 @@ pub(crate) fn vertical(panel: &Panel) -> (f64, f64) {
     if from_zero {
         extent.add(0.0);
     }
+    extent.cover(panel.y.least, panel.y.format == Format::Percent);
     padded(&extent, from_zero)
 }
 

@@ -1,48 +1,71 @@
 //! A picture as paths, markers and texts, in pixels from the upper left corner.
 
-use crate::style::{Dash, Shape};
+use crate::style::{Colour, Dash, Shape};
 
 /// A point in pixels.
 pub(crate) type Point = (f64, f64);
 
-/// A colour.
+/// A colour by what it is for: a number in files, a variable of the style sheet in a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Rgb(pub(crate) u8, pub(crate) u8, pub(crate) u8);
-
-impl Rgb {
-    pub(crate) fn css(self) -> String {
-        format!("#{:02x}{:02x}{:02x}", self.0, self.1, self.2)
-    }
+pub(crate) enum Ink {
+    Paper,
+    Text,
+    Label,
+    Axis,
+    Grid,
+    Data(Colour),
 }
 
-/// Colours of what is not data.
-pub(crate) mod ink {
-    use super::Rgb;
-    pub(crate) const PAPER: Rgb = Rgb(0xff, 0xff, 0xff);
-    pub(crate) const TEXT: Rgb = Rgb(0x1a, 0x1a, 0x1a);
-    pub(crate) const LABEL: Rgb = Rgb(0x40, 0x40, 0x40);
-    pub(crate) const AXIS: Rgb = Rgb(0x60, 0x60, 0x60);
-    pub(crate) const GRID: Rgb = Rgb(0xe6, 0xe6, 0xe6);
+impl Ink {
+    pub(crate) fn rgb(self) -> (u8, u8, u8) {
+        match self {
+            Self::Paper => (0xff, 0xff, 0xff),
+            Self::Text => (0x1a, 0x1a, 0x1a),
+            Self::Label => (0x40, 0x40, 0x40),
+            Self::Axis => (0x60, 0x60, 0x60),
+            Self::Grid => (0xe6, 0xe6, 0xe6),
+            Self::Data(colour) => colour.rgb(),
+        }
+    }
+
+    /// As a number, `#0072b2`.
+    pub(crate) fn css(self) -> String {
+        let (r, g, b) = self.rgb();
+        format!("#{r:02x}{g:02x}{b:02x}")
+    }
+
+    /// As a variable of the page's style sheet.
+    pub(crate) fn variable(self) -> String {
+        match self {
+            Self::Paper => "var(--paper)".to_owned(),
+            Self::Text => "var(--ink)".to_owned(),
+            Self::Label => "var(--muted)".to_owned(),
+            Self::Axis => "var(--line)".to_owned(),
+            Self::Grid => "var(--grid)".to_owned(),
+            Self::Data(colour) => colour.variable(),
+        }
+    }
 }
 
 /// How an area is filled.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Fill {
-    pub(crate) colour: Rgb,
+    pub(crate) colour: Ink,
     pub(crate) opacity: f64,
 }
 
 /// How a line is drawn.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Stroke {
-    pub(crate) colour: Rgb,
+    pub(crate) colour: Ink,
     pub(crate) width: f64,
     pub(crate) dash: Dash,
+    pub(crate) opacity: f64,
 }
 
 impl Stroke {
-    pub(crate) fn solid(colour: Rgb, width: f64) -> Self {
-        Self { colour, width, dash: Dash::Solid }
+    pub(crate) fn solid(colour: Ink, width: f64) -> Self {
+        Self { colour, width, dash: Dash::Solid, opacity: 1.0 }
     }
 }
 
@@ -71,16 +94,37 @@ pub(crate) struct Text {
     pub(crate) anchor: Anchor,
     /// Clockwise, in degrees.
     pub(crate) angle: f64,
-    pub(crate) colour: Rgb,
+    /// Whether it stands over data, with paper around its letters in a page.
+    pub(crate) over: bool,
+    pub(crate) colour: Ink,
 }
 
 /// One thing in the picture.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Item {
-    Line { points: Vec<Point>, stroke: Stroke },
-    Area { points: Vec<Point>, fill: Fill },
-    Markers { at: Vec<Point>, shape: Shape, radius: f64, fill: Fill },
+    Line {
+        points: Vec<Point>,
+        stroke: Stroke,
+    },
+    Area {
+        points: Vec<Point>,
+        fill: Fill,
+    },
+    Markers {
+        at: Vec<Point>,
+        shape: Shape,
+        radius: f64,
+        fill: Fill,
+    },
     Text(Text),
+    /// What is said in a page when the pointer rests there.
+    Tip {
+        at: Point,
+        reach: (f64, f64),
+        text: String,
+    },
+    /// What follows, up to the same with `false`, is for experts.
+    Experts(bool),
 }
 
 /// The whole picture.
@@ -112,6 +156,11 @@ impl Scene {
         }
     }
 
+    /// Says something within a reach around a point.
+    pub(crate) fn tip(&mut self, at: Point, reach: (f64, f64), text: String) {
+        self.items.push(Item::Tip { at, reach, text: cleaned_lines(&text) });
+    }
+
     pub(crate) fn text(&mut self, text: Text) {
         if !text.text.is_empty() {
             self.items.push(Item::Text(Text { text: clean(&text.text), ..text }));
@@ -123,7 +172,16 @@ impl Text {
     /// Regular, level, dark text that starts at a point.
     pub(crate) fn new(text: impl Into<String>, at: Point, size: f64) -> Self {
         let (weight, anchor) = (Weight::Regular, Anchor::Start);
-        Self { at, text: text.into(), size, weight, anchor, angle: 0.0, colour: ink::TEXT }
+        Self {
+            at,
+            text: text.into(),
+            size,
+            weight,
+            anchor,
+            angle: 0.0,
+            over: false,
+            colour: Ink::Text,
+        }
     }
 
     pub(crate) fn bold(self) -> Self {
@@ -138,9 +196,14 @@ impl Text {
         Self { angle, ..self }
     }
 
-    pub(crate) fn colour(self, colour: Rgb) -> Self {
+    pub(crate) fn colour(self, colour: Ink) -> Self {
         Self { colour, ..self }
     }
+}
+
+/// The same line by line.
+fn cleaned_lines(text: &str) -> String {
+    text.split('\n').map(clean).collect::<Vec<_>>().join("\n")
 }
 
 /// Text without what XML forbids or what would disturb a line: control characters and

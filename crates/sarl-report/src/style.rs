@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::scene::Rgb;
+use crate::scene::Ink;
 
 /// The colour of a mark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -18,14 +18,14 @@ pub enum Colour {
     Neutral,
 }
 
-const PALETTE: [Rgb; 7] = [
-    Rgb(0x00, 0x72, 0xB2),
-    Rgb(0xD5, 0x5E, 0x00),
-    Rgb(0x00, 0x9E, 0x73),
-    Rgb(0xCC, 0x79, 0xA7),
-    Rgb(0xE6, 0x9F, 0x00),
-    Rgb(0x56, 0xB4, 0xE9),
-    Rgb(0x00, 0x00, 0x00),
+const PALETTE: [(u8, u8, u8); 7] = [
+    (0x00, 0x72, 0xB2),
+    (0xD5, 0x5E, 0x00),
+    (0x00, 0x9E, 0x73),
+    (0xCC, 0x79, 0xA7),
+    (0xE6, 0x9F, 0x00),
+    (0x56, 0xB4, 0xE9),
+    (0x00, 0x00, 0x00),
 ];
 
 impl Colour {
@@ -37,16 +37,28 @@ impl Colour {
         }
     }
 
-    pub(crate) fn rgb(self) -> Rgb {
+    pub(crate) fn rgb(self) -> (u8, u8, u8) {
         match self {
             Self::Series(n) => PALETTE[n % PALETTE.len()],
-            Self::Neutral => Rgb(0x66, 0x66, 0x66),
+            Self::Neutral => (0x66, 0x66, 0x66),
         }
     }
 
     /// The colour as CSS writes it, `#0072b2`.
     pub fn css(self) -> String {
-        self.rgb().css()
+        self.ink().css()
+    }
+
+    /// As a variable of the page's style sheet, which has one for each colour of the palette.
+    pub(crate) fn variable(self) -> String {
+        match self {
+            Self::Series(n) => format!("var(--series-{})", n % PALETTE.len()),
+            Self::Neutral => "var(--neutral)".to_owned(),
+        }
+    }
+
+    pub(crate) fn ink(self) -> Ink {
+        Ink::Data(self)
     }
 }
 

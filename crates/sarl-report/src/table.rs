@@ -4,7 +4,7 @@ use csv::Writer;
 
 use crate::error::{ReportError, Result};
 use crate::figure::{Axis, Figure};
-use crate::mark::{Bars, Direction, Histogram, Line, Mark};
+use crate::mark::{Bars, Direction, Histogram, Line, Mark, Points};
 
 /// Every number of the figure.
 pub(crate) fn csv(figure: &Figure) -> Result<String> {
@@ -12,7 +12,7 @@ pub(crate) fn csv(figure: &Figure) -> Result<String> {
     rows.to.write_record(["panel", "mark", "kind", "x", "y", "low", "high"]).map_err(failed)?;
     for (i, panel) in figure.panels.iter().enumerate() {
         rows.panel = if panel.title.is_empty() { (i + 1).to_string() } else { panel.title.clone() };
-        for mark in &panel.marks {
+        for mark in panel.all() {
             rows.mark = mark.name();
             rows.mark(mark, &panel.x)?;
         }
@@ -37,7 +37,7 @@ impl Rows<'_> {
         match mark {
             Mark::Line(line) => self.line(line),
             Mark::Steps(steps) => self.points("steps", &steps.points),
-            Mark::Points(points) => self.points("points", &points.points),
+            Mark::Points(points) => self.crosses(points),
             Mark::Region(region) => self.points("region", &region.points),
             Mark::Histogram(histogram) => self.histogram(histogram),
             Mark::Bars(bars) => self.bars(bars, x),
@@ -56,6 +56,19 @@ impl Rows<'_> {
         points
             .iter()
             .try_for_each(|(x, y)| self.row(kind, [number(*x), number(*y), none(), none()]))
+    }
+
+    /// Error bars up stand beside their point; those across have rows of their own.
+    fn crosses(&mut self, points: &Points) -> Result<()> {
+        for (i, (x, y)) in points.points.iter().enumerate() {
+            let cross = points.errors.get(i).copied().unwrap_or_default();
+            let (low, high) = cross.y.map_or((none(), none()), |e| (number(e.0), number(e.1)));
+            self.row("points", [number(*x), number(*y), low, high])?;
+            if let Some((low, high)) = cross.x {
+                self.row("across", [none(), number(*y), number(low), number(high)])?;
+            }
+        }
+        Ok(())
     }
 
     /// The spread stands beside its point where both have the same x, else in rows of its own.

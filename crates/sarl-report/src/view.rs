@@ -53,10 +53,7 @@ impl View {
         let log = range::logarithmic(&panel.y, false);
         let names = !panel.y.categories.is_empty();
         let ticks = if names {
-            every(
-                names_of(&panel.y, high, (height * 0.4).min(LONGEST), fonts),
-                LINE * (high - low) / height,
-            )
+            every(names_of(&panel.y, high, LONGEST, fonts), LINE * (high - low) / height)
         } else {
             ticks_of(&panel.y, (low, high, log), (height / 48.0) as usize)
         };

@@ -27,6 +27,41 @@ fn refused(figure: &Figure) -> String {
     figure.files().unwrap_err().to_string()
 }
 
+/// The labels of the ticks of y, as shares.
+fn ticks(figure: &Figure) -> Vec<f64> {
+    let texts = drawn(figure);
+    let share = |text: &String| text.strip_suffix("\u{a0}%")?.parse::<f64>().ok();
+    texts.iter().filter_map(share).collect()
+}
+
+#[test]
+fn an_axis_does_not_show_noise() {
+    let noisy = |axis: Axis| {
+        let mut figure = with([Points::new("p", vec![(0.0, 0.914), (1.0, 0.917)]).into()]);
+        figure.panels[0].y = axis.percent();
+        ticks(&figure)
+    };
+    let span = |ticks: Vec<f64>| {
+        ticks.iter().fold(0.0, |a: f64, b| a.max(*b))
+            - ticks.iter().fold(100.0, |a: f64, b| a.min(*b))
+    };
+    assert!(span(noisy(Axis::new("y"))) < 0.5);
+    assert!(span(noisy(Axis::new("y").least(0.05))) >= 4.0);
+    // Shares stay shares.
+    let mut figure = with([Points::new("p", vec![(0.0, 1.0), (1.0, 0.999)]).into()]);
+    figure.panels[0].y = Axis::new("y").percent().least(0.05);
+    assert!(ticks(&figure).iter().all(|tick| *tick <= 100.0));
+}
+
+#[test]
+fn labels_of_points_do_not_cover_each_other() {
+    let crowd: Vec<(f64, f64)> = (0..40).map(|i| (f64::from(i % 3) * 1e-3, 0.5)).collect();
+    let names = (0..40).map(|i| format!("label number {i}")).collect();
+    let texts = drawn(&with([Points::new("p", crowd).labels(names).into()]));
+    let labels = texts.iter().filter(|text| text.starts_with("label")).count();
+    assert!((1..12).contains(&labels), "{labels} in the same place");
+}
+
 #[test]
 fn what_cannot_be_drawn_is_refused_by_name() {
     assert_eq!(refused(&Figure::new("none", "")), "figure `none` has no panels");
@@ -51,6 +86,8 @@ fn what_cannot_be_drawn_is_refused_by_name() {
     assert!(refused(&with([falling.into()])).contains("edge 2"));
     let errors = Bars::new("b", vec![1.0, 2.0]).errors(vec![0.1]);
     assert_eq!(refused(&with([errors.into()])), "mark `b` has 1 errors, expected 2");
+    let labels = Points::new("p", vec![(0.0, 1.0)]).labels(vec!["a".into(), "b".into()]);
+    assert_eq!(refused(&with([labels.into()])), "mark `p` has 2 labels, expected 1");
     let far = Bars::new("b", vec![1.0]).highlight(1);
     assert!(refused(&with([far.into()])).contains("bar 1 is to be highlighted"));
     let mut named = with([Bars::new("b", vec![1.0]).into()]);

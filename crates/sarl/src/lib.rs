@@ -63,18 +63,16 @@ pub mod tolerance;
 pub use encoder::{Encoder, Erasing, Erasure, Model};
 pub use error::{Error, Place, Result};
 pub use features::{
-    Choice, Family, FeatureMap, Kernel, LandmarkOptions, Map, Reservoir, Scaling, Spanned, Wide,
-    median_gamma, median_gamma_weighted,
+    Choice, Family, FeatureMap, Kernel, LandmarkOptions, Map, Scaling, Spanned, Wide, median_gamma,
 };
 pub use fit::{
     Approximation, Chosen, EXACT_ROWS, Features, Fit, FitParams, Fitted, KernelParams, Ridge,
     Scale, UsedRidge,
 };
 pub use front::{
-    Attribute, Attributes, Bounds, Candidate, Certificate, Criterion, Front, Goal, HeldOut,
-    HeldOutLabel, HeldOutLabels, HeldOutLosses, LabelBounds, MapChoice, Method, NamedLimits, Point,
-    RidgeChoice, SensitiveBounds, Solution, TargetBounds, best_erasing_ridge, best_ridge,
-    choose_map, choose_ridge, default_ridge, erased_heldout, mean_variance,
+    Attribute, Attributes, Bounds, Certificate, Front, Goal, HeldOut, HeldOutLabel, HeldOutLabels,
+    HeldOutLosses, LabelBounds, Method, NamedLimits, Point, RidgeChoice, SensitiveBounds, Solution,
+    TargetBounds, best_erasing_ridge, best_ridge, default_ridge, erased_heldout, mean_variance,
 };
 pub use moments::{
     Block, Covariances, Element, InputCovariances, Label, LabelBlock, LabelColumns,

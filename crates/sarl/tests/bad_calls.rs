@@ -7,8 +7,8 @@ mod common;
 use common::{Table, normal, rng, synthetic};
 use faer::Mat;
 use sarl::{
-    Block, Criterion, Error, FeatureMap, Front, Goal, HeldOut, Kernel, LandmarkOptions, Layout,
-    Model, Moments, MomentsOptions, Reduced, Result, Role, choose_ridge,
+    Block, Error, FeatureMap, Front, Goal, HeldOut, Kernel, LandmarkOptions, Layout, Model,
+    Moments, MomentsOptions, Reduced, Result, Role,
 };
 
 fn says<T>(result: Result<T>, message: &str) {
@@ -48,7 +48,7 @@ fn arguments_outside_their_range() {
     for (ridge, word) in [(-1.0, "-1"), (f64::NAN, "NaN"), (f64::INFINITY, "inf")] {
         let text = format!("the ridge is {word}: expected a finite number, 0 or more");
         says(Reduced::new(&covariances, ridge), &text);
-        says(choose_ridge(&table.moments(), &[ridge], None, Criterion::Front), &text);
+        says(HeldOut::new(&table.moments(), ridge, None), &text);
     }
     let reduced = Reduced::new(&covariances, 0.0).unwrap();
     let text = "the cap on dimensions is 0: expected at least 1";
@@ -60,8 +60,6 @@ fn arguments_outside_their_range() {
         says(front.solve(Goal::Utility(value)), &format!("utility is {word}: expected 0 to 1"));
     }
     says(front.solve(Goal::Alpha(f64::NAN)), "alpha is NaN: expected a finite number");
-    let text = "the number of ridges is 0: expected at least one";
-    says(choose_ridge(&table.moments(), &[], None, Criterion::Front), text);
 }
 
 #[test]

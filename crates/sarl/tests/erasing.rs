@@ -217,6 +217,15 @@ fn a_ridge_hides_more_from_an_adversary_with_rows_of_its_own() {
     near(ridged.certificate().dual_bound, plain.point().losses.jy, "bound");
     assert!(ridged.certificate().gap > 0.0 && ridged.ridge() == ridge);
     assert_eq!(Erasing::from_bytes(&ridged.to_bytes().unwrap()).unwrap().ridge(), ridge);
+    let erased = ridged.erasure().apply(x).unwrap();
+    let erased = MatRef::from_row_major_slice(&erased, rows, width);
+    let expected = {
+        let e = ridged.erasure();
+        let centred = Mat::from_fn(rows, width, |i, j| x[(i, j)] - e.mean()[j]);
+        x - &centred * off(e.found(), e.taken())
+    };
+    assert!((erased - &expected).norm_max() < 1e-12);
+    assert!(ridged.erasure().apply(x.subcols(0, 3)).is_err());
     let bad = Erasing::new(&map, &layout(&table), &covariances, Goal::Leakage(0.0), f64::NAN);
     assert!(bad.is_err());
 }

@@ -43,16 +43,13 @@ fn all() -> Vec<FitParams> {
 /// All rows of a block, in blocks of so many.
 fn fitted(params: &FitParams, layout: &Layout, block: &Block<'_, f64>, step: usize) -> Fit {
     let mut fit = Fit::new(params.clone(), layout.clone()).unwrap();
-    let parts = |mut work: Box<dyn FnMut(&Block<'_, f64>) + '_>| {
-        for start in (0..block.rows()).step_by(step) {
-            work(&block.slice(start, step.min(block.rows() - start)));
-        }
-    };
+    let starts = || (0..block.rows()).step_by(step);
+    let part = |start: usize| block.slice(start, step.min(block.rows() - start));
     if fit.needs_sample() {
-        parts(Box::new(|part| fit.sample(part).unwrap()));
+        starts().for_each(|start| fit.sample(&part(start)).unwrap());
         fit.choose(&|| false).unwrap();
     }
-    parts(Box::new(|part| fit.push(part).unwrap()));
+    starts().for_each(|start| fit.push(&part(start)).unwrap());
     fit
 }
 
@@ -201,6 +198,10 @@ fn a_fit_cannot_be_put_together_wrongly() {
     let mut fit = Fit::new(params.clone(), layout(3, &[])).unwrap();
     assert!(matches!(fit.push(&block), Err(Error::Unavailable(_))));
     assert!(matches!(fit.choose(&|| false), Err(Error::TooFewRows { rows: 0 })));
+    let narrow = Block::new(table.x().subcols(0, 2));
+    assert!(matches!(fit.sample(&narrow), Err(Error::Shape { .. })));
+    let bad = Mat::from_fn(4, 3, |i, j| if (i, j) == (2, 1) { f64::NAN } else { 1.0 });
+    assert!(matches!(fit.sample(&Block::new(bad.as_ref())), Err(Error::NotFinite { row: 2, .. })));
     assert!(fit.clone().finish().is_err() && fit.to_bytes(Default::default()).is_err());
     fit.sample(&block).unwrap();
     assert!(matches!(fit.clone().choose(&|| true), Err(Error::Interrupted)));

@@ -10,8 +10,8 @@ use faer::prelude::{Solve, SolveLstsq};
 use faer::{Mat, MatRef};
 use rand::RngExt;
 use sarl::{
-    Criterion, Error, FeatureMap, Front, Goal, HeldOut, HeldOutLosses, Kernel, LandmarkOptions,
-    MomentsOptions, choose_map, choose_ridge, median_gamma,
+    Error, FeatureMap, Front, Goal, HeldOut, HeldOutLosses, Kernel, LandmarkOptions,
+    MomentsOptions, best_ridge, median_gamma,
 };
 
 /// The library's assignment of rows to folds (`moments::fold_of`, which is private), copied: the
@@ -263,21 +263,22 @@ fn an_overfitted_problem_asks_for_a_ridge() {
     let (y, s) = (label(0), label(1));
     let data = Data { x, y, s };
     let moments = data.moments(&data.linear(), MomentsOptions::default());
-    let ridges = [0.0, 0.01, 0.1, 1.0, 10.0];
-    let lambda = 0.1;
-    let scored = choose_ridge(&moments, &ridges, None, Criterion::Lambda(lambda)).unwrap();
-    assert!(scored.is_sorted_by(|a, b| a.score <= b.score), "best first");
-    assert!(scored[0].ridge > 0.0, "{scored:?}");
-    let of = |ridge: f64| scored.iter().find(|c| c.ridge == ridge).unwrap().score;
-    assert!(of(scored[0].ridge) < 0.8 * of(0.0), "not by chance: {scored:?}");
-    for candidate in &scored {
-        let at = HeldOut::new(&moments, candidate.ridge, None).unwrap().at(lambda).unwrap();
-        assert_eq!(candidate.score, (1.0 - lambda) * at.jy - lambda * at.js);
+    // By hand: the held-out criterion over the front.
+    let score = |ridge: f64| {
+        let held = HeldOut::new(&moments, ridge, None).unwrap();
+        let at = |k: usize| {
+            let lambda = k as f64 / 20.0;
+            let losses = held.at(lambda).unwrap();
+            (1.0 - lambda) * losses.jy - lambda * losses.js
+        };
+        (0..21).map(at).sum::<f64>() / 21.0
+    };
+    let best = best_ridge(&moments, None).unwrap();
+    assert!(best.ridge > 0.0 && !best.largest, "{best:?}");
+    assert!(score(best.ridge) < score(0.0) - 0.05, "not by chance");
+    for factor in [1e-2, 1e-1, 10.0, 100.0] {
+        assert!(score(best.ridge) <= score(factor * best.ridge), "{factor} times as large");
     }
-    assert!(matches!(
-        choose_ridge(&moments, &[], None, Criterion::Front),
-        Err(Error::Argument { .. })
-    ));
 }
 
 /// A target on rings: a sensible bandwidth sees them, a flat or a spiky kernel does not.
@@ -295,15 +296,14 @@ fn a_sensible_bandwidth_wins() {
         FeatureMap::landmarks(Kernel::Rbf { gamma }, data.x.as_ref(), &options).unwrap()
     };
     let maps = [map(1e-4 * median), map(median), map(1e4 * median), data.linear()];
-    let accumulate = |map: &FeatureMap| Ok(data.moments(map, MomentsOptions::default()));
-    let ridges = [1e-6, 1e-3];
-    let choice = choose_map(&maps, &ridges, None, Criterion::Lambda(0.3), accumulate).unwrap();
-    assert_eq!(choice.best, 1, "{:?}", choice.scores);
-    assert_eq!(choice.scores.iter().map(Vec::len).collect::<Vec<_>>(), [2; 4]);
-    let best = choice.scores.iter().flatten().map(|c| c.score).fold(f64::MAX, f64::min);
-    let chosen = choice.scores[1].iter().find(|c| c.ridge == choice.ridge).unwrap();
-    assert_eq!(chosen.score, best);
-    assert_eq!(choice.moments.layout().features(), maps[1].outputs());
+    let score = |map: &FeatureMap| {
+        let moments = data.moments(map, MomentsOptions::default());
+        let losses = HeldOut::new(&moments, 1e-3, None).unwrap().at(0.3).unwrap();
+        0.7 * losses.jy - 0.3 * losses.js
+    };
+    let scores = maps.each_ref().map(score);
+    let others = [scores[0], scores[2], scores[3]];
+    assert!(others.iter().all(|other| scores[1] < *other), "{scores:?}");
 }
 
 /// Fold moments merge: two shards are the same held-out losses as one table cut the same way.

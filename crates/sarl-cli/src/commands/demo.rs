@@ -9,7 +9,7 @@ use sarl::{Bounds, FitParams, Goal, HeldOut, Model};
 use sarl_data::Schema;
 use sarl_eval::probes::Linear;
 use sarl_eval::{Asked, Attributes, Labelled, Labels};
-use sarl_report::page::{Page, Section};
+use sarl_report::page::{Holds, Page, Section};
 use serde_json::{Value, json};
 
 use super::fit::SCHEMA;
@@ -226,7 +226,9 @@ fn page(
             control: Some(control),
             levels,
             rivals: Vec::new(),
-            rows: format!("Probes learnt on {TRAIN} rows and were tested on {TEST} fresh ones."),
+            rows: format!(
+                "Attackers learnt from {TRAIN} rows and were tested on {TEST} fresh ones."
+            ),
         };
         let near = heard.nearest(run.model.point().leakage);
         verdicts.push(
@@ -248,21 +250,29 @@ fn page(
             audited: None,
             advice: "",
         };
-        explorers.push(subject.explorer(global.quiet)?.explorer);
-        let Some(audited) = heard.audited(run.model.point().leakage) else { continue };
-        sections.push(Section {
-            title: format!("The audit: {}", title.to_lowercase()),
-            ..audited.section()
-        });
+        let explorer = subject.explorer(global.quiet)?.explorer;
+        let leakage = run.model.point().leakage;
+        if let Some(audited) = heard.audited(leakage) {
+            sections.push(Section {
+                title: format!("The audit: {}", title.to_lowercase()),
+                holds: Some(Holds {
+                    explorer: explorers.len(),
+                    at: heard.holds(leakage, &explorer.positions),
+                    words: audited.what.clone(),
+                }),
+                ..audited.section()
+            });
+        }
+        explorers.push(explorer);
     }
     let models: Vec<&Model> = runs.iter().map(|r| &r.model).collect();
     Ok(Page {
         title: "Keep the shape, hide the colour".to_owned(),
         subtitle: format!("sarl demo · four Gaussians in three dimensions, {TRAIN} rows"),
-        warnings: Vec::new(),
         explorers,
         sections,
         about: facts(&[folder.join("mixture.csv")], Some(schema), &models, options.seed),
+        ..Page::default()
     })
 }
 

@@ -5,9 +5,11 @@ use std::path::PathBuf;
 use sarl::{FitParams, Goal, Model};
 use sarl_data::Schema;
 use sarl_eval::{Attributes, Finding, Side, Trial, blind};
-use sarl_report::page::{Chart, Cursor, Section, Table};
-use sarl_report::{Axis, Bars, Colour, Figure, Line, Panel, Points, Rule, Shape, Spread, Style};
+use sarl_report::page::{Chart, Cursor, Position};
+use sarl_report::{Axis, Colour, Cross, Figure, Panel, Points, Rule, Shape, Style};
 
+use super::attackers::score;
+use super::verdict::{attacker, share};
 use crate::args::{Global, ProbeOptions};
 use crate::failure::Outcome;
 use crate::findings;
@@ -36,8 +38,15 @@ pub struct Audited<'a> {
     pub z: &'a Side,
     /// Which encoder it is.
     pub what: String,
+    /// Its leakage.
+    pub leakage: f64,
     pub rows: &'a str,
 }
+
+/// The least that an axis of accuracies covers: less is noise.
+pub const SPAN: f64 = 0.05;
+/// A point with its error bars.
+type Placed = ((f64, f64), Cross);
 
 /// Rows at most for an audit of many encoders.
 const ROWS: u32 = 15_000;
@@ -128,29 +137,41 @@ impl Heard {
         let (leakage, z) = self.nearest(leakage)?;
         let what = format!("{} at a leakage of {}", self.who, crate::output::percent(leakage));
         let (attributes, control) = (&self.attributes, self.control.as_ref());
-        Some(Audited { attributes, control, z, what, rows: &self.rows })
+        Some(Audited { attributes, control, z, what, leakage, rows: &self.rows })
     }
 
-    /// What the best probes tell of the target against what they tell of what is hidden.
+    /// For which positions the audit nearest to a leakage is the nearest.
+    pub fn holds(&self, leakage: f64, positions: &[Position]) -> Vec<bool> {
+        let nearest = |leakage: f64| self.nearest(leakage).map(|(level, _)| level);
+        positions.iter().map(|p| nearest(p.leakage) == nearest(leakage)).collect()
+    }
+
+    /// How well the strongest attackers predict the target, against how well they predict what is
+    /// hidden.
     pub fn front(&self, leakages: &[f64]) -> Option<Chart> {
-        let place = |side: &Side| {
+        let place = |side: &Side| -> Option<Placed> {
             let (_, worst) = side.worst()?;
-            Some((self.worst_place(worst), side.targets.first()?.best.score.value()))
+            let target = &side.targets.first()?.best;
+            let off = if self.several() { blind(&worst.baseline) } else { 0.0 };
+            let ends = |trial: &Trial, off: f64| Some((trial.ci[0] - off, trial.ci[1] - off));
+            let cross = Cross { x: ends(&worst.best, off), y: ends(target, 0.0) };
+            Some(((worst.best.score.value() - off, target.score.value()), cross))
         };
-        let ours: Vec<(f64, f64)> = self.levels.iter().filter_map(|(_, s)| place(s)).collect();
+        let ours = self.levels.iter().filter_map(|(l, s)| Some((*l, place(s)?)));
+        let ours: Vec<(f64, Placed)> = ours.collect();
         let (_, worst) = self.levels.first()?.1.worst()?;
         let target = self.levels.first()?.1.targets.first()?;
         let x = match self.several() {
-            false => format!("{}: {} of the best probe (%)", worst.attribute, score(worst)),
+            false => format!("{} of predicting {} (hide)", score(worst), worst.attribute),
             true => "worst case beyond guessing (points of accuracy)".to_owned(),
         };
-        let y = format!("{}: {} of the best probe (%)", target.attribute, score(target));
+        let y = format!("{} of predicting {} (keep)", score(target), target.attribute);
         let guess = if self.several() { 0.0 } else { blind(&worst.baseline) };
-        let mut panel = Panel::new("", Axis::new(x).percent(), Axis::new(y).percent())
-            .mark(Rule::vertical("guessing", guess))
-            .mark(Line::new("encoders of this front", ours.clone()).style(Style::nth(0)));
-        if let Some(raw) = self.control.as_ref().and_then(place) {
-            let mark = Points::new("raw features", vec![raw]);
+        let axis = |label: String| Axis::new(label).percent().least(SPAN);
+        let mut panel =
+            Panel::new("", axis(x), axis(y)).mark(Rule::vertical("guessing", guess).named());
+        if let Some((raw, cross)) = self.control.as_ref().and_then(place) {
+            let mark = Points::new("raw features", vec![raw]).errors(vec![cross]);
             panel = panel.mark(mark.look(Colour::Neutral, Shape::Cross).size(5.0));
         }
         for (n, (name, points)) in self.rivals.iter().enumerate() {
@@ -158,28 +179,31 @@ impl Heard {
             let mark = Points::new(name.clone(), points.clone());
             panel = panel.mark(mark.look(style.colour, style.marker.unwrap_or_default()).size(4.5));
         }
+        let tips = ours.iter().map(|(l, _)| format!("leakage asked for: {}", share(*l)));
+        let mark =
+            Points::new("encoders of this front, 95 %", ours.iter().map(|o| o.1.0).collect())
+                .errors(ours.iter().map(|o| o.1.1).collect())
+                .tips(tips.collect());
+        panel = panel.mark(mark.look(Colour::Series(0), Shape::Circle).size(4.5));
         let near: Vec<(f64, f64)> =
-            leakages.iter().filter_map(|&l| place(self.nearest(l)?.1)).collect();
+            leakages.iter().filter_map(|&l| Some(place(self.nearest(l)?.1)?.0)).collect();
         let cursor = Cursor {
-            name: "the nearest that was audited".to_owned(),
+            name: "nearest to the slider".to_owned(),
             x: near.iter().map(|p| p.0).collect(),
             y: near.iter().map(|p| p.1).collect(),
         };
-        let caption = "On rows that neither encoder nor probe has seen: how well the best probe tells what is kept, against how well the best probe tells what is hidden. Measured at the marked points, not bounded; up and left is better.";
-        let figure = Figure::new("accuracies", "What probes tell").caption(caption).panel(panel);
-        Some(Chart { figure, cursors: vec![vec![cursor]] })
+        let caption = "On rows that neither encoder nor attacker has seen, with 95 % intervals. Measured at these points, not bounded; up and left is better.";
+        let figure = Figure::new("accuracies", "What the strongest attackers predict")
+            .caption(caption)
+            .panel(panel);
+        Some(Chart { cursors: vec![vec![cursor]], ..figure.into() })
     }
 
     fn several(&self) -> bool {
         self.attributes.all.len() - self.attributes.targets > 1
     }
 
-    fn worst_place(&self, worst: &Finding) -> f64 {
-        let value = worst.best.score.value();
-        if self.several() { value - blind(&worst.baseline) } else { value }
-    }
-
-    /// What each probe tells of each attribute at every leakage.
+    /// What each attacker predicts of each attribute at every leakage.
     pub fn over_leakage(&self, leakages: &[f64]) -> Option<Chart> {
         const MOST: usize = 4;
         let (_, first) = self.levels.first()?;
@@ -189,122 +213,47 @@ impl Heard {
         let attributes: Vec<_> = findings::each(first, None).take(MOST).collect();
         // The encoder that was fitted anew need not leak as much as the one of all rows.
         let most = self.levels.last().map_or(0.0, |l| l.0);
-        let mut figure = Figure::new("probes", "What each probe tells along the front")
-            .caption("Each probe, learnt on some rows and tested on others, at the leakages that were audited; the band is the 95 % interval of the best. The certificate is about linear adversaries: networks and trees may find more.")
+        let mut figure = Figure::new("probes", "What each attacker predicts along the front")
+            .caption("Each attacker learns from some rows and is tested on others, at the leakages that were audited; 95 % intervals of the best. The guarantee is about linear attackers: networks and trees may predict more.")
             .columns(attributes.len().min(2));
         let mut cursors = Vec::new();
         for (at, (hidden, finding, _)) in attributes.iter().enumerate() {
-            let x = Axis::new("leakage on the rows of the fit (%)").percent();
-            let y = Axis::new(format!("{} (%)", score(finding))).percent();
-            let role = if *hidden { "hidden" } else { "kept" };
+            let x = Axis::new("leakage on training rows").percent();
+            let y = Axis::new(score(finding)).percent().least(SPAN);
+            let role = if *hidden { "hide" } else { "keep" };
             let mut panel = Panel::new(format!("{} ({role})", finding.attribute), x, y);
             for (n, trial) in finding.probes.iter().enumerate() {
-                let of = |side: &Side| -> Option<Trial> {
-                    let (_, finding, _) = findings::each(side, None).nth(at)?;
-                    finding.trial(&trial.probe).cloned()
-                };
-                let told: Vec<(f64, Trial)> =
-                    self.levels.iter().filter_map(|(l, side)| Some((*l, of(side)?))).collect();
-                let line = told.iter().map(|(l, t)| (*l, t.score.value())).collect();
-                let mut line = Line::new(trial.probe.clone(), line).style(Style::nth(n));
-                if trial.probe == finding.best.probe {
-                    let spread =
-                        |(x, t): &(f64, Trial)| Spread { x: *x, low: t.ci[0], high: t.ci[1] };
-                    line = line.band(told.iter().map(spread).collect());
-                }
-                panel = panel.mark(line);
+                panel = panel.mark(self.along(at, finding, trial, n));
             }
-            figure =
-                figure.panel(panel.mark(Rule::horizontal("guessing", blind(&finding.baseline))));
+            let guess = Rule::horizontal("guessing", blind(&finding.baseline)).named();
+            figure = figure.panel(panel.mark(guess));
             cursors.push(vec![Cursor {
-                name: "here".to_owned(),
+                name: "the slider".to_owned(),
                 x: leakages.iter().map(|l| l.min(most)).collect(),
                 y: Vec::new(),
             }]);
         }
-        Some(Chart { figure, cursors })
-    }
-}
-
-/// What a probe of an attribute is scored by.
-fn score(finding: &Finding) -> &'static str {
-    match finding.baseline {
-        sarl_eval::Baseline::Class { .. } => "accuracy",
-        sarl_eval::Baseline::Number { .. } => "R²",
-    }
-}
-
-impl Audited<'_> {
-    /// Every probe before and after, and how fair the best predictor is.
-    pub fn section(&self) -> Section {
-        let mut text = vec![format!("What probes tell of {}. {}", self.what, self.rows)];
-        text.extend(findings::worst(self.z).map(|worst| {
-            format!("Worst case: {worst}. This is measured, not bounded: another adversary may find more.")
-        }));
-        let mut charts = vec![self.probes()];
-        charts.extend(self.fairness());
-        let mut tables: Vec<Table> = findings::each(self.z, self.control)
-            .map(|(hidden, z, raw)| table(findings::probes(hidden, z, raw)))
-            .collect();
-        tables.extend(
-            findings::fairness(self.z, self.control, self.attributes).into_iter().map(table),
-        );
-        Section { title: "The audit".to_owned(), text, charts, tables }
+        Some(Chart { cursors, ..figure.into() })
     }
 
-    fn probes(&self) -> Chart {
-        let all: Vec<_> = findings::each(self.z, self.control).collect();
-        let mut figure = Figure::new("audit", "Every probe, before and after")
-            .caption("On test rows; whiskers are 95 % intervals from the number of rows. What can be told without looking is the line.")
-            .columns(all.len().min(2));
-        for (hidden, z, raw) in all {
-            let role = if hidden { "to hide" } else { "to keep" };
-            let names = z.probes.iter().map(|t| t.probe.clone());
-            let bars = |name: &str, of: &Finding| {
-                let trials: Vec<Option<&Trial>> =
-                    z.probes.iter().map(|t| of.trial(&t.probe)).collect();
-                let value = |t: &Option<&Trial>| t.map_or(f64::NAN, |t| t.score.value());
-                let ends =
-                    |t: &Option<&Trial>| t.map_or((f64::NAN, f64::NAN), |t| (t.ci[0], t.ci[1]));
-                Bars::new(name, trials.iter().map(value).collect())
-                    .whiskers(trials.iter().map(ends).collect())
-            };
-            let y = Axis::new(format!("{} (%)", score(z))).percent();
-            let mut panel = Panel::new(
-                format!("{} ({role})", z.attribute),
-                Axis::new("probe").categories(names),
-                y,
-            );
-            if let Some(raw) = raw {
-                panel = panel.mark(bars("raw features", raw).colour(Colour::Series(4)));
-            }
-            panel = panel.mark(bars("z", z).colour(Colour::Series(0)));
-            figure = figure.panel(panel.mark(Rule::horizontal("majority", blind(&z.baseline))));
-        }
-        figure.into()
-    }
-
-    fn fairness(&self) -> Option<Chart> {
-        let (at, fair) = self.z.fairness.first()?;
-        let raw = self.control.and_then(|c| c.fairness.iter().find(|f| f.0 == *at));
-        let of = |f: &sarl_eval::Fairness| {
-            vec![f.demographic_parity, f.equalized_odds, f.equal_opportunity]
+    /// One attacker of an attribute at every leakage.
+    fn along(&self, at: usize, finding: &Finding, trial: &Trial, n: usize) -> Points {
+        let of = |side: &Side| -> Option<Trial> {
+            let (_, finding, _) = findings::each(side, None).nth(at)?;
+            finding.trial(&trial.probe).cloned()
         };
-        let hidden = &self.attributes.all.get(self.attributes.targets + at)?.name;
-        let names = ["demographic parity", "equalized odds", "equal opportunity"];
-        let y = Axis::new("largest difference between groups (0 is fair)");
-        let mut panel = Panel::new("", Axis::new("").categories(names), y);
-        if let Some((_, raw)) = raw {
-            panel = panel.mark(Bars::new("raw features", of(raw)).colour(Colour::Series(4)));
+        let told: Vec<(f64, Trial)> =
+            self.levels.iter().filter_map(|(l, side)| Some((*l, of(side)?))).collect();
+        let style = Style::nth(n);
+        let points = told.iter().map(|(l, t)| (*l, t.score.value())).collect();
+        let points = Points::new(attacker(&trial.probe), points)
+            .look(style.colour, style.marker.unwrap_or_default());
+        match trial.probe == finding.best.probe {
+            true => {
+                let cross = |t: &Trial| Cross { x: None, y: Some((t.ci[0], t.ci[1])) };
+                points.errors(told.iter().map(|(_, t)| cross(t)).collect())
+            }
+            false => points,
         }
-        panel = panel.mark(Bars::new("z", of(fair)).colour(Colour::Series(0)));
-        let figure = Figure::new("fairness", format!("Fairness between groups of {hidden}"))
-            .caption("Of the best predictor of the target from the raw features and from z, on test rows.");
-        Some(figure.panel(panel).into())
     }
-}
-
-fn table(listed: findings::Listed) -> Table {
-    let findings::Listed { title, header, rows } = listed;
-    Table { title, header, rows, names: 1 }
 }

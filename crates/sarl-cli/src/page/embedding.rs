@@ -5,7 +5,7 @@ use faer::{Mat, MatRef, Side};
 use indicatif::HumanCount;
 use sarl::{Encoder, Model};
 use sarl_eval::Labels;
-use sarl_report::page::{Column, Embedding, Values, Weights, floats, shorts};
+use sarl_report::page::{Column, Embedding, Values, Weights};
 
 use super::inputs::{Inputs, standardised};
 use super::level::Level;
@@ -137,8 +137,7 @@ pub fn embedding(levels: &[Level<Seen>], shown: &Shown) -> Embedding {
             all.extend((0..rows).map(|i| cell(level, j, i)));
         }
     }
-    let (z, unit) = shorts(&all);
-    Embedding { rows, words: shown.words.clone(), labels: shown.labels.clone(), z, unit }
+    Embedding { rows, words: shown.words.clone(), labels: shown.labels.clone(), z: all }
 }
 
 /// The weight of every column at every level.
@@ -168,22 +167,17 @@ pub fn weights(levels: &[Level<Seen>], inputs: &Inputs, linear: bool) -> Option<
     let each = 3 * levels.len() * directions.clamp(1, DIRECTIONS);
     order.truncate((MOST_WEIGHTS / each.max(1)).max(20));
     order.sort_unstable();
-    let pick = |k: usize| {
-        let cells = summed.iter().flatten().flat_map(|w| order.iter().map(move |&c| w[c][k]));
-        floats(cells)
-    };
+    let sums = summed.iter().flatten().flat_map(|w| order.iter().map(move |&c| w[c]));
     let column = |&c: &usize| {
         let input = &inputs.columns[c];
         let (name, sensitive) = (input.name.clone(), input.sensitive);
         Column { name, sensitive, categories: input.categories }
     };
     Some(Weights {
-        axis: "z per standard deviation of the input".to_owned(),
+        axis: "z per standard deviation of the column".to_owned(),
         words: words(inputs, linear),
         columns: order.iter().map(column).collect(),
-        net: pick(0),
-        up: pick(1),
-        down: pick(2),
+        sums: sums.collect(),
         omitted: inputs.columns.len() - order.len(),
     })
 }

@@ -2,7 +2,9 @@
 
 use indicatif::HumanCount;
 use sarl::{Bounds, HeldOut, HeldOutLosses, LabelKind, Method, Model, Point, Role};
-use sarl_report::page::{Bound, Explorer, Front, Position, Section, Table};
+use sarl_report::page::{
+    Bound, Explorer, Front, HeldOut as Shares, Position, Section, Table, Verdict,
+};
 use serde_json::{Value, json};
 
 use super::Typed;
@@ -11,7 +13,8 @@ use super::embedding::{Eye, Seen, Shown, embedding, turn, weights};
 use super::figures::Plot;
 use super::inputs::Inputs;
 use super::level::{Level, levels};
-use super::words::Told;
+use super::verdict::{self, Known};
+use super::words::{self, Told};
 use crate::failure::Outcome;
 use crate::{goals, output};
 
@@ -73,51 +76,45 @@ impl Subject<'_> {
             charts.extend(heard.over_leakage(&leakages));
         }
         let bounds = front.bounds();
-        let position = |level: &Level<Seen>| Position {
-            lambda: level.point.lambda,
-            dim: level.point.dim,
-            jy: level.point.losses.jy,
-            js: level.point.losses.js,
-            utility: level.point.utility,
-            leakage: level.point.leakage,
-            heldout: level.heldout.map(|h| sarl_report::page::HeldOut {
-                jy: h.jy,
-                js: h.js,
-                jy_sd: h.jy_sd,
-                js_sd: h.js_sd,
-                utility: h.utility,
-                leakage: h.leakage,
-                utility_sd: utility_spread(bounds, &h),
-                leakage_sd: h.leaked_sd,
-            }),
-            dual_bound: level.certificate.dual_bound,
-            gap: level.certificate.gap,
-            bound_on: match goals::keeps(&level.goal) {
-                true => Bound::Adversary,
-                false => Bound::Target,
-            },
-            method: match level.method {
-                Method::Spectral => "Theorem 3 at this λ",
-                Method::Rotated => "rotation inside a jump of the front",
-                Method::Diluted => "dilution inside a jump of the front",
+        let position = |(at, level): (usize, &Level<Seen>)| {
+            let heldout = level.heldout.map(|h| held_out(bounds, &h));
+            let (verdict, says) = self.said(level, heldout.as_ref(), own == Some(at));
+            Position {
+                verdict,
+                says,
+                lambda: level.point.lambda,
+                dim: level.point.dim,
+                jy: level.point.losses.jy,
+                js: level.point.losses.js,
+                utility: level.point.utility,
+                leakage: level.point.leakage,
+                heldout,
+                dual_bound: level.certificate.dual_bound,
+                gap: level.certificate.gap,
+                bound_on: match goals::keeps(&level.goal) {
+                    true => Bound::Adversary,
+                    false => Bound::Target,
+                },
+                method: match level.method {
+                    Method::Spectral => "Theorem 3 at this λ",
+                    Method::Rotated => "rotation inside a jump of the front",
+                    Method::Diluted => "dilution inside a jump of the front",
+                }
+                .to_owned(),
+                command: self.command.goal(&level.option),
             }
-            .to_owned(),
-            command: self.command.goal(&level.option),
         };
         let ridge = match model.reduced().ridge() {
             0.0 => String::new(),
             ridge => format!(", ridge {ridge:.1e}"),
         };
         let start = own.unwrap_or_else(|| knee(&levels));
-        let at = levels.get(start).map_or(0.0, |l| l.point.leakage);
-        let nearest = self.heard.and_then(|heard| heard.audited(at));
         let told = Told {
             model,
             kept: self.kept,
             hidden: self.hidden,
             heldout: self.heldout.is_some(),
-            audit: self.audited.or(nearest.as_ref()),
-            advice: self.advice,
+            inputs: self.inputs,
         };
         let explorer = Explorer {
             summary: told.summary(),
@@ -129,8 +126,9 @@ impl Subject<'_> {
                 HumanCount(model.reduced().rows()),
                 HumanCount(model.reduced().features() as u64)
             ),
-            positions: levels.iter().map(position).collect(),
+            positions: levels.iter().enumerate().map(position).collect(),
             start,
+            start_is: if own.is_some() { "your goal" } else { "start" }.to_owned(),
             fronts,
             charts,
             embedding: self.shown.map(|shown| embedding(&levels, shown)),
@@ -148,6 +146,60 @@ impl Subject<'_> {
         let each = each_label(&levels);
         let levels = all.collect();
         Ok(Made { explorer, levels, each })
+    }
+}
+
+/// An audit this near to a position, in leakage, is one of it.
+const NEAR: f64 = 0.0025;
+
+impl Subject<'_> {
+    /// The verdict on a position, and what is said of it beside its figures.
+    fn said(
+        &self,
+        level: &Level<Seen>,
+        heldout: Option<&Shares>,
+        own: bool,
+    ) -> (Verdict, Vec<(&'static str, String)>) {
+        let leakage = level.point.leakage;
+        let nearest = self.heard.and_then(|heard| heard.audited(leakage));
+        let audit = match (self.audited.filter(|_| own), &nearest) {
+            (Some(audited), _) => Some((audited, true)),
+            (None, Some(audited)) => Some((audited, (audited.leakage - leakage).abs() <= NEAR)),
+            (None, None) => None,
+        };
+        let linear = heldout.map_or(leakage, |h| h.leakage.max(leakage));
+        let elsewhere = self.audited.is_some();
+        let known = Known { leakage: linear, hidden: self.hidden, audit, elsewhere };
+        let (strongest, fairness) = match audit {
+            Some((audit, here)) => (
+                verdict::strongest(audit).map(|words| match here {
+                    true => words,
+                    false => format!("Of {}, the nearest that was audited: {words}", audit.what),
+                }),
+                verdict::fairness_in_short(audit),
+            ),
+            None => (None, None),
+        };
+        let mut says = vec![
+            (words::AUDIT, strongest.unwrap_or_else(|| words::unaudited(self.advice))),
+            (words::FAIRNESS, fairness.unwrap_or_default()),
+        ];
+        says.extend(words::gaps(level.point.utility, leakage, heldout));
+        (known.verdict(), says)
+    }
+}
+
+/// Held-out losses with the spread of their shares.
+fn held_out(bounds: &Bounds, h: &HeldOutLosses) -> Shares {
+    Shares {
+        jy: h.jy,
+        js: h.js,
+        jy_sd: h.jy_sd,
+        js_sd: h.js_sd,
+        utility: h.utility,
+        leakage: h.leakage,
+        utility_sd: utility_spread(bounds, h),
+        leakage_sd: h.leaked_sd,
     }
 }
 

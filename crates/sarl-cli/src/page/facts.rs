@@ -16,16 +16,10 @@ pub fn fact(name: &str, value: impl Into<String>) -> Fact {
 
 /// What every report says last: the command, and by whom.
 fn made(seed: u64) -> Vec<Fact> {
-    let version = format!(
-        "sarl {}; charts by Observable Plot {} on D3 {}",
-        env!("CARGO_PKG_VERSION"),
-        sarl_report::page::PLOT_VERSION,
-        sarl_report::page::D3_VERSION
-    );
     vec![
         Fact { name: "Command".to_owned(), value: typed(), code: true },
         fact("Seed", seed.to_string()),
-        fact("Version", version),
+        fact("Version", format!("sarl {}", env!("CARGO_PKG_VERSION"))),
     ]
 }
 
@@ -85,7 +79,7 @@ fn columns(schema: &Schema, scaled: bool) -> Vec<Fact> {
         fact(
             "Columns",
             format!(
-                "{numbers} of numbers and {categories} of categories, {} inputs in all{scaled}",
+                "{numbers} numeric and {categories} categorical columns, {} inputs in all{scaled}",
                 schema.width()
             ),
         ),
@@ -110,7 +104,7 @@ fn label(label: &Label) -> String {
             let share = |count: u64| 100.0 * count as f64 / all.max(1) as f64;
             let classes = values.iter().zip(counts).take(SHOWN);
             let classes: Vec<String> =
-                classes.map(|(name, &count)| format!("{name} {:.1} %", share(count))).collect();
+                classes.map(|(name, &count)| format!("{name} ({:.1} %)", share(count))).collect();
             let more = match values.len() > SHOWN {
                 true => format!(" and {} more", values.len() - SHOWN),
                 false => String::new(),

@@ -16,6 +16,14 @@ const CORNERS: usize = 240;
 /// How near to a breakpoint its two sides are looked at.
 const BESIDE: f64 = 1e-7;
 
+/// The names of the bounds.
+const MOST: &str = "the most that can be kept";
+const WITHOUT: &str = "kept when nothing leaks (γ max)";
+const NOTHING: &str = "nothing leaks";
+const ALL: &str = "leaked when all is kept (α min)";
+/// More lost dimensions than this are not marked one by one.
+const MOST_JUMPS: usize = 6;
+
 /// Where a target loss and an adversary loss stand.
 type Place<'a> = &'a dyn Fn(f64, f64) -> (f64, f64);
 
@@ -69,11 +77,11 @@ impl<'a> Plot<'a> {
         let first = self.levels.first().map(|l| &l.attributes);
         let (kept, hidden) = first.map_or((1, 1), |a| (a.target.len(), a.sensitive.len()));
         let x = format!(
-            "leakage{} variance of {} that linear adversaries explain (%)",
+            "leakage{} variation in {} that linear attackers explain",
             of(hidden),
             self.hidden
         );
-        let y = format!("utility{} what is kept of {}, of what can be (%)", of(kept), self.kept);
+        let y = format!("utility{} what is kept of {}, of what can be", of(kept), self.kept);
         let most = b.leakage(b.alpha_min);
         let least = b.utility(b.gamma_max);
         // With a ridge the front is not where the bounds are, and held-out rows may be elsewhere.
@@ -91,12 +99,10 @@ impl<'a> Plot<'a> {
         let low = low.min(0.95);
         let up = (low, 1.0 + 0.04 * (1.0 - low));
         let rules = [
-            Rule::horizontal("γ min: all that can be kept", b.utility(b.gamma_min)),
-            Rule::horizontal("γ max: kept without leakage", least)
-                .look(Colour::Neutral, Dash::Dotted),
-            Rule::vertical("α max: no leakage", 0.0).look(Colour::Neutral, Dash::Solid),
-            Rule::vertical("α min: leaked when all is kept", most)
-                .look(Colour::Neutral, Dash::DashDot),
+            Rule::horizontal(MOST, b.utility(b.gamma_min)),
+            Rule::horizontal(WITHOUT, least).look(Colour::Neutral, Dash::Dotted),
+            Rule::vertical(NOTHING, 0.0).look(Colour::Neutral, Dash::Solid),
+            Rule::vertical(ALL, most).look(Colour::Neutral, Dash::DashDot),
         ];
         let x = Axis::new(x).percent().range(across.0, across.1);
         let panel = Panel::new("", x, Axis::new(y).percent().range(up.0, up.1));
@@ -108,7 +114,8 @@ impl<'a> Plot<'a> {
                 "Up is more kept, left is less leaked. No linear encoder of these features lies outside the shaded region. Encoders with a limit for each attribute lie inside: they keep the most for their limits, not for the mean."
             }
         };
-        let cursor = self.cursor("here", |p| b.leakage(p.losses.js), |p| b.utility(p.losses.jy));
+        let cursor =
+            self.cursor("the slider", |p| b.leakage(p.losses.js), |p| b.utility(p.losses.jy));
         let spread = |h: &HeldOutLosses| utility_spread(b, h);
         self.trade_off("front", caption, panel, (&place, &spread), rules, cursor)
     }
@@ -117,8 +124,8 @@ impl<'a> Plot<'a> {
     pub fn losses(&self) -> Chart {
         let b = self.bounds();
         let place = |jy: f64, js: f64| (js, jy);
-        let x = Axis::new(format!("adversary loss Js on {} (mean squared error)", self.hidden));
-        let y = Axis::new(format!("target loss Jy on {} (mean squared error)", self.kept));
+        let x = Axis::new(format!("attacker's loss Js on {} (mean squared error)", self.hidden));
+        let y = Axis::new(format!("target's loss Jy on {} (mean squared error)", self.kept));
         let ours = self.levels.iter().map(|l| l.point.losses.js);
         let least = ours.fold(b.alpha_min, f64::min);
         let (width, height) = (b.alpha_max - least, b.target_variance - b.gamma_min);
@@ -131,15 +138,13 @@ impl<'a> Plot<'a> {
             false => y,
         };
         let rules = [
-            Rule::horizontal("γ min: all that can be kept", b.gamma_min),
-            Rule::horizontal("γ max: kept without leakage", b.gamma_max)
-                .look(Colour::Neutral, Dash::Dotted),
-            Rule::vertical("α max: no leakage", b.alpha_max).look(Colour::Neutral, Dash::Solid),
-            Rule::vertical("α min: leaked when all is kept", b.alpha_min)
-                .look(Colour::Neutral, Dash::DashDot),
+            Rule::horizontal(MOST, b.gamma_min),
+            Rule::horizontal(WITHOUT, b.gamma_max).look(Colour::Neutral, Dash::Dotted),
+            Rule::vertical(NOTHING, b.alpha_max).look(Colour::Neutral, Dash::Solid),
+            Rule::vertical(ALL, b.alpha_min).look(Colour::Neutral, Dash::DashDot),
         ];
         let caption = "The same front in mean squared errors, summed over label columns, as in the paper: down is more kept, right is less leaked.";
-        let cursor = self.cursor("here", |p| p.losses.js, |p| p.losses.jy);
+        let cursor = self.cursor("the slider", |p| p.losses.js, |p| p.losses.jy);
         let panel = Panel::new("", x, y);
         self.trade_off("losses", caption, panel, (&place, &|h| h.jy_sd), rules, cursor)
     }
@@ -159,16 +164,15 @@ impl<'a> Plot<'a> {
         let leak = |l: &&Level<Seen>| !crate::goals::keeps(&l.goal);
         let dual = self.levels.iter().filter(leak);
         let dual = dual.map(|l| place(l.certificate.dual_bound, l.point.losses.js));
-        let mut panel = rules
-            .into_iter()
-            .fold(panel.mark(Region::new("what linear encoders reach", outline)), |panel, rule| {
-                panel.mark(rule)
-            });
+        let [most, without, nothing, all] = rules.map(Rule::named);
         let dashed = Style { colour: Colour::Series(2), dash: Dash::Dashed, marker: None };
-        // Where they are one, as they mostly are, the training line covers the bound.
-        panel = panel
-            .mark(Line::new("dual bound", dual.collect()).style(dashed))
-            .mark(Line::new("training", ours.collect()).style(Style::nth(0).unmarked()));
+        let mut panel = panel
+            .mark(Region::new("what linear encoders reach", outline))
+            .mark(most)
+            .mark(nothing)
+            .expert(without)
+            .expert(all)
+            .expert(Line::new("dual bound", dual.collect()).style(dashed));
         let held: Vec<(f64, f64, f64)> = self
             .levels
             .iter()
@@ -181,13 +185,14 @@ impl<'a> Plot<'a> {
         if !held.is_empty() {
             panel = panel.mark(heldout(held.into_iter()));
         }
-        if !self.jumps.is_empty() {
+        panel = panel.mark(Line::new("training", ours.collect()).style(Style::nth(0).unmarked()));
+        if (1..=2 * MOST_JUMPS).contains(&self.jumps.len()) {
             let at = self.jumps.iter().map(|(_, p)| place(p.losses.jy, p.losses.js)).collect();
             let mark = Points::new("a dimension is lost", at);
-            panel = panel.mark(mark.look(Colour::Series(3), Shape::Diamond));
+            panel = panel.expert(mark.look(Colour::Series(3), Shape::Diamond));
         }
         let figure = Figure::new(name, "What is kept against what leaks").caption(caption);
-        Chart { figure: figure.panel(panel), cursors: vec![vec![cursor]] }
+        Chart { cursors: vec![vec![cursor]], ..figure.panel(panel).into() }
     }
 
     /// Both losses over λ with their bounds, and the number of dimensions: the paper's figures.
@@ -195,9 +200,7 @@ impl<'a> Plot<'a> {
         let b = self.bounds();
         let panel =
             |title: String, of: fn(&Point) -> f64, held: fn(&HeldOutLosses) -> (f64, f64)| {
-                let training = self.points.iter().map(|(p, _)| (p.lambda, of(p))).collect();
-                let mut panel = Panel::new(title, weight_axis(), Axis::new("mean squared error"))
-                    .mark(Line::new("training", training).style(Style::nth(0).unmarked()));
+                let mut panel = Panel::new(title, weight_axis(), Axis::new("mean squared error"));
                 let band: Vec<_> = self
                     .points
                     .iter()
@@ -206,40 +209,50 @@ impl<'a> Plot<'a> {
                 if !band.is_empty() {
                     panel = panel.mark(heldout(band.into_iter()));
                 }
-                if !self.jumps.is_empty() {
-                    let at = self.jumps.iter().map(|(at, p)| (*at, of(p))).collect();
-                    let mark = Points::new("a dimension is lost", at);
-                    panel = panel.mark(mark.look(Colour::Series(3), Shape::Diamond));
-                }
-                panel
+                let training = self.points.iter().map(|(p, _)| (p.lambda, of(p))).collect();
+                let style = Style::nth(0).unmarked();
+                panel.mark(Line::new("training", training).style(style))
             };
-        let adversary = panel(
-            format!("adversary loss on {}", self.hidden),
+        let neutral = |rule: Rule, dash: Dash| rule.look(Colour::Neutral, dash).named();
+        let attacker = panel(
+            format!("attacker's loss on {}", self.hidden),
             |p| p.losses.js,
             |h| (h.js, h.js_sd),
         )
-        .mark(Rule::horizontal("α max", b.alpha_max).look(Colour::Neutral, Dash::Solid))
-        .mark(Rule::horizontal("α min", b.alpha_min).look(Colour::Neutral, Dash::DashDot));
+        .mark(neutral(Rule::horizontal("nothing leaks (α max)", b.alpha_max), Dash::Solid))
+        .mark(neutral(Rule::horizontal("all is kept (α min)", b.alpha_min), Dash::DashDot));
         let target =
-            panel(format!("target loss on {}", self.kept), |p| p.losses.jy, |h| (h.jy, h.jy_sd))
-                .mark(Rule::horizontal("γ max", b.gamma_max).look(Colour::Neutral, Dash::Dotted))
-                .mark(Rule::horizontal("γ min", b.gamma_min));
-        let figure = Figure::new("over-lambda", "Losses and dimensions over λ")
-            .caption("What the best linear adversary and the best linear predictor lose at every weight of the adversary, beside their bounds; and how many dimensions are best, exactly: it steps where an eigenvalue turns.")
-            .columns(3)
-            .panel(adversary)
-            .panel(target)
-            .panel(self.dimensions()?);
-        let cursors = vec![
-            vec![self.cursor("here", |p| p.lambda, |p| p.losses.js)],
-            vec![self.cursor("here", |p| p.lambda, |p| p.losses.jy)],
-            vec![self.cursor("here", |p| p.lambda, |p| p.dim as f64)],
+            panel(format!("target's loss on {}", self.kept), |p| p.losses.jy, |h| (h.jy, h.jy_sd))
+                .mark(neutral(Rule::horizontal("nothing leaks (γ max)", b.gamma_max), Dash::Dotted))
+                .mark(neutral(Rule::horizontal("all is kept (γ min)", b.gamma_min), Dash::Dashed));
+        let caption = "What the best linear attacker and the best linear predictor lose at every weight of the attacker, beside their bounds.";
+        let figure = Figure::new("over-lambda", "Losses and dimensions over λ");
+        let mut cursors = vec![
+            vec![self.cursor("the slider", |p| p.lambda, |p| p.losses.js)],
+            vec![self.cursor("the slider", |p| p.lambda, |p| p.losses.jy)],
         ];
-        Ok(Chart { figure, cursors })
+        let steps = self.dimensions()?;
+        let figure = match steps.first().filter(|first| steps.iter().all(|s| s.1 == first.1)) {
+            Some((_, dim)) => {
+                let noun = if *dim == 1.0 { "dimension is" } else { "dimensions are" };
+                figure.caption(format!("{caption} At every λ {dim} {noun} best.")).columns(2)
+            }
+            None => figure
+                .caption(format!(
+                    "{caption} Each step of the dimensions is where one stops paying off."
+                ))
+                .columns(3),
+        };
+        let mut figure = figure.panel(attacker).panel(target);
+        if figure.columns == 3 {
+            figure = figure.panel(stairs(steps));
+            cursors.push(vec![self.cursor("the slider", |p| p.lambda, |p| p.dim as f64)]);
+        }
+        Ok(Chart { cursors, ..figure.into() })
     }
 
     /// The optimal number of dimensions over λ, exactly.
-    fn dimensions(&self) -> Outcome<Panel> {
+    fn dimensions(&self) -> Outcome<Vec<(f64, f64)>> {
         let mut breaks = self.front.breakpoints()?;
         breaks.dedup();
         let starts: Vec<f64> = [0.0].into_iter().chain(breaks).collect();
@@ -249,16 +262,20 @@ impl<'a> Plot<'a> {
             steps.push((*start, self.front.dimension((start + end) / 2.0)? as f64));
         }
         steps.extend(steps.last().map(|last| (1.0, last.1)));
-        let most = steps.iter().map(|s| s.1).fold(1.0, f64::max);
-        let y = Axis::new("dimensions of z").whole().range(0.0, 1.1 * most);
-        let style = Style { colour: Colour::Series(4), dash: Dash::Solid, marker: None };
-        let steps = Steps::new("optimal dimensions", steps).style(style);
-        Ok(Panel::new("dimensions", weight_axis(), y).mark(steps))
+        Ok(steps)
     }
 }
 
+fn stairs(steps: Vec<(f64, f64)>) -> Panel {
+    let most = steps.iter().map(|s| s.1).fold(1.0, f64::max);
+    let y = Axis::new("dimensions of z").whole().range(0.0, 1.1 * most);
+    let style = Style { colour: Colour::Series(4), dash: Dash::Solid, marker: None };
+    let steps = Steps::new("best number of dimensions", steps).style(style);
+    Panel::new("dimensions", weight_axis(), y).mark(steps)
+}
+
 fn weight_axis() -> Axis {
-    Axis::new("λ: weight of the adversary").range(0.0, 1.0)
+    Axis::new("λ: weight of the attacker").range(0.0, 1.0)
 }
 
 /// A line with the spread over folds around it, from (x, y, sd).

@@ -1,5 +1,6 @@
 //! The report: from fits and audits to a page.
 
+mod attackers;
 mod audit;
 mod command;
 mod embedding;
@@ -9,6 +10,7 @@ mod figures;
 mod inputs;
 mod level;
 mod table;
+mod verdict;
 mod words;
 
 use std::path::Path;

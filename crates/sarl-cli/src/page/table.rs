@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use indicatif::HumanCount;
 use sarl::{HeldOut, HeldOutLosses, Model, Point, Role};
 use sarl_data::{BlockOptions, LabelValues, Schema, Source};
-use sarl_report::page::{Page, Section, Values};
+use sarl_report::page::{Holds, Page, Section, Values};
 use serde_json::Value;
 
 use super::audit::{Audited, Heard};
@@ -65,17 +65,29 @@ impl TableReport<'_> {
         };
         let Made { explorer, levels, each } = subject.explorer(global.quiet)?;
         let at = explorer.positions.get(explorer.start).map_or(0.0, |p| p.leakage);
-        let audited = self.audited.or_else(|| self.heard?.audited(at));
+        let positions = &explorer.positions;
+        let (audited, holds): (Option<Audited<'_>>, Vec<bool>) = match (self.audited, self.heard) {
+            (Some(audited), _) => {
+                (Some(audited), (0..positions.len()).map(|k| k == explorer.start).collect())
+            }
+            (None, Some(heard)) => (heard.audited(at), heard.holds(at, positions)),
+            (None, None) => (None, Vec::new()),
+        };
+        // An audit that was asked for by itself is what the report is about.
+        let lead = self.command == "audit";
+        let section = |audited: &Audited<'_>| {
+            let words = audited.what.clone();
+            let holds = Some(Holds { explorer: 0, at: holds.clone(), words });
+            Section { lead, holds, ..audited.section() }
+        };
         let page = Page {
             title: format!("Keep {kept}, hide {hidden}"),
             subtitle: format!("sarl {} · {}", self.command, file_names(self.files)),
             warnings: warnings(&self.warnings),
             explorers: vec![explorer],
-            sections: each
-                .into_iter()
-                .chain(audited.iter().map(Audited::section))
-                .collect::<Vec<Section>>(),
+            sections: each.into_iter().chain(audited.iter().map(section)).collect::<Vec<Section>>(),
             about: facts(self.files, Some(self.schema), &[self.model], self.seed),
+            ..Page::default()
         };
         write(&page, path)?;
         Ok(Some(levels))

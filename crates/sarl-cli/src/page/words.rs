@@ -2,10 +2,9 @@
 
 use indicatif::HumanCount;
 use sarl::{LabelKind, Model, Role};
-use sarl_report::page::{Live, Note, NoteKind, Words};
+use sarl_report::page::{HeldOut, Note, NoteKind, Words};
 
-use super::audit::Audited;
-use crate::findings;
+use super::inputs::Inputs;
 
 /// What the summary is made of.
 pub struct Told<'a> {
@@ -15,11 +14,15 @@ pub struct Told<'a> {
     pub hidden: &'a str,
     /// Whether held-out losses are known.
     pub heldout: bool,
-    /// The audit, if there was one.
-    pub audit: Option<&'a Audited<'a>>,
-    /// What to do for an audit, if there was none.
-    pub advice: &'a str,
+    /// Columns, of which one is an example of what is not hidden.
+    pub inputs: Option<&'a Inputs>,
 }
+
+/// What positions say of audits and of held-out rows, by name.
+pub const AUDIT: &str = "audit";
+pub const FAIRNESS: &str = "fairness";
+pub const KEPT_WARNING: &str = "kept_warning";
+pub const LEAK_WARNING: &str = "leak_warning";
 
 impl Told<'_> {
     /// Kept, hidden, guaranteed, not guaranteed.
@@ -28,55 +31,65 @@ impl Told<'_> {
     }
 
     fn kept(&self) -> Note {
+        let such = if self.model.is_linear() { "a linear encoder" } else { "such an encoder" };
+        let of = match self.several(Role::Target) {
+            true => format!("each of {}, at least,", self.kept),
+            false => self.kept.to_owned(),
+        };
         let mut text: Vec<Words> = vec![
-            Live::Utility.into(),
-            match self.several(Role::Target) {
-                true => {
-                    format!(" of what the features tell of each of {}, at least, in ", self.kept)
-                }
-                false => format!(" of what the features tell of {}, in ", self.kept),
-            }
-            .into(),
-            Live::Dimensions.into(),
-            ".".into(),
+            "Keeps ".into(),
+            Words::Live("keeps"),
+            format!(" of the information on {of} that {such} of these columns can carry").into(),
         ];
-        if self.heldout {
-            text.extend([" On held-out rows ".into(), Live::HeldoutUtility.into(), ".".into()]);
-        }
+        text.extend(self.training("utility"));
+        text.extend([
+            ". z has ".into(),
+            Words::Live("dimensions"),
+            ". ".into(),
+            Words::Live(KEPT_WARNING),
+        ]);
         note(NoteKind::Kept, "What is kept", text)
     }
 
     fn hidden(&self) -> Note {
+        let of = match self.several(Role::Sensitive) {
+            true => format!("each of {}, at most", self.hidden),
+            false => self.hidden.to_owned(),
+        };
         let mut text: Vec<Words> = vec![
-            "Linear adversaries explain ".into(),
-            Live::Leakage.into(),
-            match self.several(Role::Sensitive) {
-                true => format!(" of the variance of each of {} from z, at most.", self.hidden),
-                false => format!(" of the variance of {} from z.", self.hidden),
-            }
-            .into(),
+            "From the encoded data (z), the best linear attacker explains ".into(),
+            Words::Live("leaks"),
+            format!(" of the variation in {of}").into(),
         ];
-        if self.heldout {
-            text.extend([" On held-out rows ".into(), Live::HeldoutLeakage.into(), ".".into()]);
-        }
+        text.extend(self.training("leakage"));
+        text.extend([". ".into(), Words::Live(LEAK_WARNING)]);
         note(NoteKind::Hidden, "What is hidden", text)
+    }
+
+    /// On which rows a figure is, with that of the training rows second.
+    fn training(&self, field: &'static str) -> Vec<Words> {
+        match self.heldout {
+            true => {
+                vec![" (held-out rows; ".into(), Words::Live(field), " on training rows)".into()]
+            }
+            false => vec![" (training rows; held-out rows were not measured)".into()],
+        }
     }
 
     fn guaranteed(&self) -> Note {
         let rows = HumanCount(self.model.reduced().rows());
         let text = vec![
-            format!("Against linear adversaries, on the {rows} rows of the fit: none explains more than ")
-                .into(),
-            Live::Leakage.into(),
+            format!("On the {rows} training rows no linear attacker explains more than ").into(),
+            Words::Live("leakage"),
             match self.hides_classes() {
                 true => ", and at no leakage none beats a constant under any convex loss. ".into(),
                 false => ". ".into(),
             },
             "No other such encoder keeps more at this leakage, up to a gap of ".into(),
-            Live::Gap.into(),
+            Words::Live("gap"),
             match self.model.reduced().ridge() > 0.0 {
                 true => ", the price of the ridge on these rows.".into(),
-                false => ": the optimum is global.".into(),
+                false => ".".into(),
             },
         ];
         note(NoteKind::Guaranteed, "What is guaranteed", text)
@@ -93,20 +106,36 @@ impl Told<'_> {
     }
 
     fn not_guaranteed(&self) -> Note {
-        let worst = self.audit.and_then(|a| Some((&a.what, findings::worst(a.z)?)));
-        let audit = match worst {
-            Some((what, worst)) => format!("The audit found, of {what}: {worst}."),
-            None => self.advice.to_owned(),
+        let columns = self.inputs.map_or(&[][..], |i| i.columns.as_slice());
+        let example = columns.iter().find(|c| c.categories > 0 && !c.sensitive);
+        let example = match example {
+            Some(column) => format!("{}, for example, is not", column.name),
+            None => "no other column is".to_owned(),
         };
         let text = vec![
-            format!(
-                "Networks or trees may find more in z. {audit} Other rows may leak more than those of \
-                 the fit. What was not named as sensitive is not hidden."
-            )
-            .into(),
+            Words::Live(AUDIT),
+            " ".into(),
+            Words::Live(FAIRNESS),
+            format!(" Only {} is hidden; {example}.", self.hidden).into(),
         ];
         note(NoteKind::NotGuaranteed, "What is not guaranteed", text)
     }
+}
+
+/// What is said where training rows flatter by more than the spread of the held-out figures.
+pub fn gaps(utility: f64, leakage: f64, heldout: Option<&HeldOut>) -> [(&'static str, String); 2] {
+    let kept = heldout.is_some_and(|h| h.utility < utility - h.utility_sd);
+    let leaked = heldout.is_some_and(|h| h.leakage.max(0.0) > leakage + h.leakage_sd);
+    let say = |yes: bool, words: &str| if yes { words.to_owned() } else { String::new() };
+    [
+        (KEPT_WARNING, say(kept, "Beware: training rows flatter by more than the spread.")),
+        (LEAK_WARNING, say(leaked, "Beware: held-out rows leak more, by more than the spread.")),
+    ]
+}
+
+/// What is said of attackers where there was no audit; how to get one.
+pub fn unaudited(advice: &str) -> String {
+    format!("Attackers that are not linear may predict more. {advice}").trim_end().to_owned()
 }
 
 /// What the reader should beware of.

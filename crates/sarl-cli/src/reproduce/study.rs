@@ -155,14 +155,16 @@ pub fn page(
             .collect(),
         charts: experiment.figures.iter().cloned().map(Chart::from).collect(),
         tables: tables.collect(),
+        lead: true,
+        ..Section::default()
     };
     let models: Vec<&Model> = experiment.studies.iter().map(|s| &s.model).collect();
     Ok(Page {
         title: format!("The paper's experiment “{name}”"),
         subtitle: "sarl reproduce · Sadeghi, Yu, Boddeti, ICCV 2019".to_owned(),
-        warnings: Vec::new(),
         explorers,
         sections: vec![section],
         about: facts(&[], None, &models, effort.seeds.first().copied().unwrap_or(0)),
+        ..Page::default()
     })
 }

@@ -1,115 +1,164 @@
-// The page from top to bottom.
+// What follows the slider, the tabs and the theme. Everything else is in the file as it is.
 
-function noteOf({ kind, title, text }) {
-  const piece = (words) =>
-    typeof words === "string" ? prose(words) : field(words.live, { "data-live": words.live });
-  const pieces = text.flatMap(piece);
-  return element(
-    "article",
-    { class: `note-card ${kind}` },
-    element("h3", {}, title),
-    element("p", {}, ...pieces),
-  );
+// Writes what a position says into every field that stands for it. The exact number stays beside
+// the rounded one.
+function fieldsView(index, fields) {
+  const roots = all(`[data-explorer="${index}"], [data-verdict="${index}"]`);
+  const nodes = roots.flatMap((root) => all("[data-field]", root));
+  const verdicts = roots.filter((root) => root.matches(".verdict"));
+  const command = document.getElementById(`command-${index}`);
+  const said = (name, at) => {
+    const field = fields[name];
+    return field?.text[field.at ? field.at[at] : at];
+  };
+  return {
+    said,
+    show(at) {
+      for (const node of nodes) {
+        const name = node.dataset.field;
+        const value = fields[name]?.value?.[at];
+        node.textContent = said(name, at) ?? "";
+        if (typeof value === "number") node.dataset.value = String(value);
+        else delete node.dataset.value;
+      }
+      verdicts.forEach((node) => (node.className = `verdict ${said("state", at)}`));
+      const words = said("command", at).split(" ");
+      command.replaceChildren(
+        ...words.flatMap((word, k) => [k ? " " : "", element("span", { class: "word" }, word)]),
+      );
+    },
+  };
 }
 
-function summaryOf(notes) {
-  if (!notes.length) return null;
-  const isWarning = (note) => note.kind === "warning";
-  const cards = element("div", { class: "cards" }, ...notes.filter((note) => !isWarning(note)).map(noteOf));
-  const warnings = notes.filter(isWarning).map(noteOf);
-  return element(
-    "section",
-    { class: "summary", "aria-labelledby": "summary-title" },
-    element("h2", { id: "summary-title", class: "offscreen" }, "Summary"),
-    cards,
-    ...warnings,
-  );
+// The marks of charts, with their place at every position.
+function cursorsView(root) {
+  const cursors = all("[data-at]", root).map((node) => ({ node, places: node.dataset.at.split(" ") }));
+  return (at) => {
+    for (const { node, places } of cursors) {
+      const place = places[at];
+      if (!place || place === "-") node.setAttribute("display", "none");
+      else {
+        node.removeAttribute("display");
+        node.setAttribute("transform", `translate(${place})`);
+      }
+    }
+  };
 }
 
-// One explorer is shown at a time, and built when it first is; tabs choose which, where there
-// are several.
-function explorersOf(explorers, { shown, moved }) {
-  const several = explorers.length > 1;
-  const views = [];
-  const panels = explorers.map((_, k) => {
-    const role = several ? { role: "tabpanel", "aria-labelledby": `tab-${k}` } : {};
-    return element("section", { id: `explorer-${k}`, class: "explorer-panel", ...role });
-  });
-  const tabs = explorers.map(({ name }, k) => {
-    const target = { id: `tab-${k}`, "aria-controls": `explorer-${k}` };
-    return element("button", { type: "button", role: "tab", ...target }, name);
-  });
+// The position whose mark is nearest to a click in a drawing.
+function nearest(svg, event) {
+  const box = svg.getBoundingClientRect();
+  const scale = svg.viewBox.baseVal.width / box.width;
+  const [x, y] = [(event.clientX - box.left) * scale, (event.clientY - box.top) * scale];
+  let best = { far: Infinity, at: undefined };
+  for (const node of all("[data-at]", svg)) {
+    const upright = node.querySelector(".cursor-rule");
+    node.dataset.at.split(" ").forEach((place, at) => {
+      const [px, py] = place.split(",").map(Number);
+      const far = upright ? Math.abs(px - x) : Math.hypot(px - x, py - y);
+      if (far < best.far) best = { far, at };
+    });
+  }
+  return best.at;
+}
 
-  function show(next) {
+// Sections about one position say so where the slider stands elsewhere.
+function sectionsView(index, moveTo) {
+  const sections = all(`[data-of="${index}"]`);
+  for (const section of sections) {
+    const at = section.dataset.holds.indexOf("1");
+    section.querySelector(".there").addEventListener("click", () => moveTo(at));
+  }
+  return (at) => {
+    for (const section of sections) {
+      const holds = section.dataset.holds[at] === "1";
+      section.classList.toggle("dim", !holds);
+      section.querySelector(".elsewhere").hidden = holds;
+    }
+  };
+}
+
+function explorerView(explorer, index) {
+  const { count, fields, start } = explorer;
+  const root = document.getElementById(`explorer-${index}`);
+  const slider = document.getElementById(`slider-${index}`);
+  if (!slider) return;
+  const dims = fields.dim.value;
+  const words = fieldsView(index, fields);
+  const followers = [cursorsView(root), sectionsView(index, moveTo)];
+  if (explorer.rows)
+    followers.push(rowsView(document.getElementById(`embedding-${index}`), explorer.rows, dims));
+  if (explorer.weights)
+    followers.push(weightsView(document.getElementById(`weights-${index}`), explorer.weights, dims));
+  const [back, forth] = all(".arrow", root);
+  const place = root.querySelector(".place");
+  let at = start;
+  let frame = 0;
+
+  // Figures are written at once; charts at the next frame, however many moves come before it.
+  function moveTo(next) {
+    at = Math.max(0, Math.min(count - 1, next));
+    write();
+    frame ||= requestAnimationFrame(() => {
+      frame = 0;
+      followers.forEach((follow) => follow(at));
+    });
+  }
+
+  function write() {
+    words.show(at);
+    mark();
+  }
+
+  function mark() {
+    slider.value = at;
+    const [leakage, utility] = ["leakage", "utility"].map((name) => words.said(name, at));
+    slider.setAttribute("aria-valuetext", `leakage ${leakage}, utility ${utility}`);
+    place.textContent = `${at + 1} of ${count}`;
+    back.disabled = at === 0;
+    forth.disabled = at === count - 1;
+  }
+
+  slider.addEventListener("input", () => moveTo(Number(slider.value)));
+  for (const button of [back, forth])
+    button.addEventListener("click", () => moveTo(at + Number(button.dataset.step)));
+  root.addEventListener("click", (event) => {
+    const svg = event.target.closest("svg.pick");
+    const found = svg && nearest(svg, event);
+    if (found !== null && found !== undefined) moveTo(found);
+  });
+  mark();
+}
+
+// Tabs choose the explorer that is shown, where there are several.
+function tabsView() {
+  const tabs = all("[role=tab]");
+  if (!tabs.length) return;
+  const parts = all("[data-explorer]");
+  const show = (next) => {
     tabs.forEach((tab, k) => {
       tab.setAttribute("aria-selected", String(k === next));
       tab.tabIndex = k === next ? 0 : -1;
     });
-    panels.forEach((panel, k) => (panel.hidden = k !== next));
-    shown(explorers[next]);
-    if (!views[next]) {
-      views[next] = explorerView(explorers[next], next, { titled: several, moved });
-      panels[next].append(views[next].node);
-    }
-    views[next].write();
-    stage.drawVisible();
-  }
-
-  function step(event, k) {
-    const steps = { ArrowRight: k + 1, ArrowLeft: k - 1, Home: 0, End: tabs.length - 1 };
-    if (!(event.key in steps)) return;
-    event.preventDefault();
-    const next = (steps[event.key] + tabs.length) % tabs.length;
-    show(next);
-    tabs[next].focus();
-  }
-
+    parts.forEach((part) => (part.hidden = Number(part.dataset.explorer) !== next));
+  };
   tabs.forEach((tab, k) => {
     tab.addEventListener("click", () => show(k));
-    tab.addEventListener("keydown", (event) => step(event, k));
+    tab.addEventListener("keydown", (event) => {
+      const steps = { ArrowRight: k + 1, ArrowLeft: k - 1, Home: 0, End: tabs.length - 1 };
+      if (!(event.key in steps)) return;
+      event.preventDefault();
+      const next = (steps[event.key] + tabs.length) % tabs.length;
+      show(next);
+      tabs[next].focus();
+    });
   });
-  const list = several
-    ? element("div", { role: "tablist", "aria-label": "Encoders", class: "tabs" }, ...tabs)
-    : null;
-  return { nodes: [list, ...panels].filter(Boolean), start: () => panels.length && show(0) };
-}
-
-function sectionOf(section, k) {
-  const charts = section.charts.map((chart, c) => chartView(chart, { id: `section-${k}-chart-${c}` }).node);
-  return element(
-    "section",
-    { id: `section-${k}`, class: "section", "aria-labelledby": `section-${k}-title` },
-    element("h2", { id: `section-${k}-title` }, section.title),
-    ...section.text.map((text) => element("p", { class: "prose" }, ...prose(text))),
-    charts.length ? element("div", { class: "charts" }, ...charts) : null,
-    ...section.tables.map(tableOf),
-  );
-}
-
-function aboutOf(facts) {
-  if (!facts.length) return null;
-  const value = (fact) =>
-    fact.code
-      ? [
-          element("code", { dir: "ltr", tabindex: 0 }, ...typed(fact.value)),
-          copyButton(() => fact.value, fact.name),
-        ]
-      : [element("bdi", {}, fact.value)];
-  const rows = facts.map((fact) =>
-    element("div", {}, element("dt", {}, fact.name), element("dd", {}, ...value(fact))),
-  );
-  return element(
-    "section",
-    { id: "about", class: "section", "aria-labelledby": "about-title" },
-    element("h2", { id: "about-title" }, "About this report"),
-    element("dl", { class: "about" }, ...rows),
-  );
+  show(0);
 }
 
 // Light, dark, or as the system has it. Storage may be shut off for files.
 function followTheme(button) {
   const themes = ["auto", "light", "dark"];
-  const system = window.matchMedia("(prefers-color-scheme: dark)");
   let theme = "auto";
   try {
     theme = themes.find((name) => name === localStorage.getItem("sarl-theme")) ?? "auto";
@@ -117,7 +166,7 @@ function followTheme(button) {
     theme = "auto";
   }
   const apply = () => {
-    document.documentElement.dataset.theme = theme === "auto" ? (system.matches ? "dark" : "light") : theme;
+    document.documentElement.dataset.theme = theme;
     button.textContent = `Theme: ${theme}`;
   };
   button.addEventListener("click", () => {
@@ -129,30 +178,16 @@ function followTheme(button) {
     }
     apply();
   });
-  system.addEventListener("change", apply);
   apply();
 }
 
-function start() {
-  followTheme(document.getElementById("theme"));
-  const page = JSON.parse(document.getElementById("data").textContent);
-  const main = document.getElementById("main");
-  document.getElementById("title").textContent = page.title;
-  document.getElementById("subtitle").textContent = page.subtitle;
-  const summary = element("div", {});
-  const summarise = (notes) =>
-    summary.replaceChildren(...[summaryOf([...notes, ...page.warnings])].filter(Boolean));
-  summarise([]);
-  const explorers = explorersOf(page.explorers, {
-    shown: (explorer) => summarise(explorer.summary),
-    moved: (position) => fillFields(summary, position),
-  });
-  main.append(
-    ...[summary, ...explorers.nodes, ...page.sections.map(sectionOf), aboutOf(page.about)].filter(Boolean),
-  );
-  explorers.start();
-  stage.drawVisible();
-  document.documentElement.dataset.ready = "true";
-}
-
-start();
+document.documentElement.classList.add("scripted");
+followTheme(document.getElementById("theme"));
+tabsView();
+JSON.parse(document.getElementById("data").textContent).explorers.forEach(explorerView);
+document.addEventListener("click", (event) => {
+  const button = event.target.closest("button");
+  if (button?.matches(".copy")) copyFrom(button);
+  if (button?.matches(".save")) saveTable(button.closest(".tabled").querySelector("table"));
+});
+document.documentElement.dataset.ready = "true";

@@ -1,13 +1,13 @@
 //! One figure of each kind, over made-up numbers.
 
 use sarl_report::{
-    Axis, Bars, Colour, Dash, Figure, Histogram, Legend, Line, Panel, Points, Rule, Shape, Spread,
-    Steps, Style, even_edges,
+    Axis, Bars, Colour, Cross, Dash, Figure, Histogram, Legend, Line, Panel, Points, Rule, Shape,
+    Spread, Steps, Style, even_edges,
 };
 
 /// All of them.
 pub fn all() -> Vec<Figure> {
-    vec![front(), bounds(), embeddings(), scatter(), weights(), dimension(), groups()]
+    vec![front(), bounds(), embeddings(), scatter(), weights(), dimension(), groups(), attackers()]
 }
 
 /// Target against adversary accuracy of several encoders.
@@ -189,4 +189,25 @@ fn normals(count: usize, seed: usize, mean: f64) -> Vec<f64> {
         (state >> 11) as f64 / (1u64 << 53) as f64
     };
     (0..count).map(|_| mean + 0.6 * ((0..12).map(|_| uniform()).sum::<f64>() - 6.0)).collect()
+}
+
+/// What attackers predict before and after, with intervals and values.
+pub fn attackers() -> Figure {
+    let names = ["boosted trees", "a network", "least squares"];
+    let (raw, z) = ([0.857, 0.851, 0.74], [0.779, 0.772, 0.529]);
+    let at = |values: [f64; 3]| values.into_iter().zip([0.0, 1.0, 2.0]).collect::<Vec<_>>();
+    let label = |values: [f64; 3]| values.map(|v| format!("{:.1} %", 100.0 * v)).to_vec();
+    let ends = z.map(|v| Cross { x: Some((v - 0.026, v + 0.026)), y: None }).to_vec();
+    let line = Style { colour: Colour::Neutral, dash: Dash::Solid, marker: None };
+    let x = Axis::new("accuracy").percent().least(0.05);
+    let mut panel = Panel::new("", x, Axis::new("attacker").categories(names))
+        .mark(Rule::vertical("guessing", 0.516).named());
+    for (from, to) in at(raw).into_iter().zip(at(z)) {
+        panel = panel.mark(Line::new("", vec![from, to]).style(line));
+    }
+    let before = Points::new("raw features", at(raw)).labels(label(raw));
+    let panel = panel
+        .mark(before.look(Colour::Series(4), Shape::Diamond))
+        .mark(Points::new("z", at(z)).labels(label(z)).errors(ends));
+    Figure::new("attackers", "What attackers predict of the colour").panel(panel)
 }

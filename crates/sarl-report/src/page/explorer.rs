@@ -1,12 +1,10 @@
 //! A front to play with.
 
-use serde::Serialize;
-
-use super::Note;
+use super::{Note, Verdict};
 use crate::figure::Figure;
 
 /// A front with a slider over its positions.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone)]
 pub struct Explorer {
     /// The encoder's name.
     pub name: String,
@@ -20,6 +18,8 @@ pub struct Explorer {
     pub positions: Vec<Position>,
     /// Where it stands at first.
     pub start: usize,
+    /// What that place is, in a few words.
+    pub start_is: String,
     /// The front in several units, of which the reader chooses one.
     pub fronts: Vec<Front>,
     /// What else is drawn over the positions.
@@ -31,8 +31,10 @@ pub struct Explorer {
 }
 
 /// One trade-off.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone)]
 pub struct Position {
+    /// What came of it.
+    pub verdict: Verdict,
     /// The weight of the adversary.
     pub lambda: f64,
     /// The dimensions of z.
@@ -57,11 +59,12 @@ pub struct Position {
     pub method: String,
     /// The command that makes this encoder.
     pub command: String,
+    /// What else is said here, by name.
+    pub says: Vec<(&'static str, String)>,
 }
 
 /// Which loss a certificate bounds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Bound {
     /// The least target loss at this leakage.
     Target,
@@ -70,7 +73,7 @@ pub enum Bound {
 }
 
 /// Losses on rows that were held out, with their shares.
-#[derive(Debug, Clone, Copy, Serialize)]
+#[derive(Debug, Clone, Copy)]
 pub struct HeldOut {
     /// Target loss.
     pub jy: f64,
@@ -91,7 +94,7 @@ pub struct HeldOut {
 }
 
 /// The front in some units.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone)]
 pub struct Front {
     /// The name of the choice.
     pub name: String,
@@ -100,22 +103,24 @@ pub struct Front {
 }
 
 /// A figure, and what in it follows the slider.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone)]
 pub struct Chart {
     /// What is drawn.
     pub figure: Figure,
     /// For each panel, what follows the slider; empty where nothing does.
     pub cursors: Vec<Vec<Cursor>>,
+    /// Whether it takes the whole width of the page.
+    pub wide: bool,
 }
 
 impl From<Figure> for Chart {
     fn from(figure: Figure) -> Self {
-        Chart { figure, cursors: Vec::new() }
+        Chart { figure, cursors: Vec::new(), wide: false }
     }
 }
 
 /// A place for each position of the slider.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone)]
 pub struct Cursor {
     /// What it marks.
     pub name: String,
@@ -126,7 +131,7 @@ pub struct Cursor {
 }
 
 /// Rows encoded at every position: the first two directions.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone)]
 pub struct Embedding {
     /// The number of rows.
     pub rows: usize,
@@ -134,15 +139,13 @@ pub struct Embedding {
     pub words: String,
     /// The attributes of these rows, what is hidden first.
     pub labels: Vec<Values>,
-    /// Base64 of little-endian 16-bit integers: for each position, for each of two directions, for
-    /// each row. A direction that a position does not have is zero.
-    pub z: String,
-    /// What a unit of `z` is worth.
-    pub unit: f64,
+    /// For each position, for each of two directions, for each row. A direction that a position
+    /// does not have is zero.
+    pub z: Vec<f64>,
 }
 
 /// An attribute of some rows.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone)]
 pub struct Values {
     /// Its name.
     pub name: String,
@@ -155,7 +158,7 @@ pub struct Values {
 }
 
 /// What the encoder looks at.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone)]
 pub struct Weights {
     /// What is shown, for the axis.
     pub axis: String,
@@ -163,19 +166,16 @@ pub struct Weights {
     pub words: String,
     /// The columns of the table.
     pub columns: Vec<Column>,
-    /// Base64 of little-endian floats: for each position, for each of the first two directions (or
-    /// the one that there is), for each column the sum over the column's inputs.
-    pub net: String,
-    /// The same, of the positive ones alone; equal to the greater of `net` and 0 for numbers.
-    pub up: String,
-    /// The same, of the negative ones alone.
-    pub down: String,
+    /// For each position, for each of the first two directions (or the one that there is), for each
+    /// column: the sum over the column's inputs, that of the positive ones alone and that of the
+    /// negative ones alone.
+    pub sums: Vec<[f64; 3]>,
     /// Columns that are not listed, because others weigh more.
     pub omitted: usize,
 }
 
 /// A column of the table.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone)]
 pub struct Column {
     /// Its name.
     pub name: String,

@@ -1,41 +1,67 @@
 //! The page: one HTML file with everything in it, which asks nothing of the network.
 //!
-//! A [`Page`] is plain data. It goes into the file as JSON, and the scripts beside it draw it in
-//! the reader's browser: charts by Observable Plot, tables behind them, and a slider over each
-//! [`Explorer`] that everything else follows. Names and labels come from anybody's data: they
-//! only ever become text, never markup.
+//! A [`Page`] is plain data. It is written as text, tables and SVG, all drawn here: the file can be
+//! read with scripts off. The scripts in it only move what follows the slider of an [`Explorer`].
+//! Names and labels come from anybody's data: they only ever become text, never markup.
 
+mod chart;
 mod explorer;
+mod fields;
+mod groups;
+mod html;
 mod pack;
 mod render;
-
-use serde::Serialize;
+mod rows;
+mod summary;
+mod table;
+mod trade_off;
+mod weights;
 
 pub use explorer::{
     Bound, Chart, Column, Cursor, Embedding, Explorer, Front, HeldOut, Position, Values, Weights,
 };
-pub use pack::{floats, shorts};
-pub use render::{D3_VERSION, PLOT_VERSION};
 
 /// Everything that a report says.
-#[derive(Debug, Clone, Default, Serialize)]
+#[derive(Debug, Clone, Default)]
 pub struct Page {
     /// What it is about, in a few words.
     pub title: String,
     /// What made it, on what.
     pub subtitle: String,
+    /// What came of it in one line, where it is not that of an encoder.
+    pub verdict: Option<Verdict>,
     /// What the reader should beware of.
     pub warnings: Vec<Note>,
     /// Fronts with a slider, one for each kind of encoder.
     pub explorers: Vec<Explorer>,
-    /// What else was found, in order.
+    /// What else was found, in order; those that lead stand before the fronts.
     pub sections: Vec<Section>,
     /// Data, versions, seeds, the command line.
     pub about: Vec<Fact>,
 }
 
+/// What came of it, in one line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Verdict {
+    /// How bad it is.
+    pub state: State,
+    /// The line.
+    pub text: String,
+}
+
+/// How bad something is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum State {
+    /// As it should be, as far as was looked at.
+    Good,
+    /// Something is left open, or not quite as it should be.
+    Open,
+    /// Not as it should be.
+    Bad,
+}
+
 /// A part of the summary.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone)]
 pub struct Note {
     /// What it is about.
     pub kind: NoteKind,
@@ -46,8 +72,7 @@ pub struct Note {
 }
 
 /// What a note is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NoteKind {
     /// What is kept.
     Kept,
@@ -62,34 +87,13 @@ pub enum NoteKind {
 }
 
 /// A piece of a sentence.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(untagged)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Words {
     /// As it is.
     Text(String),
-    /// A figure of the position that the slider of the shown explorer is at.
-    Live {
-        /// Which.
-        live: Live,
-    },
-}
-
-/// A figure that follows the slider.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Live {
-    /// As a percentage.
-    Utility,
-    /// As a percentage.
-    Leakage,
-    /// As a percentage, with its spread.
-    HeldoutUtility,
-    /// As a percentage, with its spread.
-    HeldoutLeakage,
-    /// A count with its noun.
-    Dimensions,
-    /// The gap to the dual bound.
-    Gap,
+    /// What a position of the slider says under this name: one of the figures of [`Position`], or
+    /// of its [`Position::says`].
+    Live(&'static str),
 }
 
 impl From<&str> for Words {
@@ -104,14 +108,8 @@ impl From<String> for Words {
     }
 }
 
-impl From<Live> for Words {
-    fn from(live: Live) -> Self {
-        Words::Live { live }
-    }
-}
-
 /// Charts and tables under a heading.
-#[derive(Debug, Clone, Default, Serialize)]
+#[derive(Debug, Clone, Default)]
 pub struct Section {
     /// The heading.
     pub title: String,
@@ -121,10 +119,25 @@ pub struct Section {
     pub charts: Vec<Chart>,
     /// Tables.
     pub tables: Vec<Table>,
+    /// Whether it is what the command was asked for, and stands first.
+    pub lead: bool,
+    /// For which positions of a slider it holds; for all where nothing is said.
+    pub holds: Option<Holds>,
+}
+
+/// For which positions of a slider something holds.
+#[derive(Debug, Clone)]
+pub struct Holds {
+    /// Of which explorer.
+    pub explorer: usize,
+    /// For each position, whether it does.
+    pub at: Vec<bool>,
+    /// Which position that is, in words that follow `this is about`.
+    pub words: String,
 }
 
 /// A table.
-#[derive(Debug, Clone, Default, Serialize)]
+#[derive(Debug, Clone, Default)]
 pub struct Table {
     /// Its caption.
     pub title: String,
@@ -137,7 +150,7 @@ pub struct Table {
 }
 
 /// Something about the run.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone)]
 pub struct Fact {
     /// What.
     pub name: String,

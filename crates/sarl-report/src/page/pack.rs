@@ -4,13 +4,13 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
 /// Floats as base64 of their four little-endian bytes.
-pub fn floats(values: impl IntoIterator<Item = f64>) -> String {
+pub(super) fn floats(values: impl IntoIterator<Item = f64>) -> String {
     let bytes: Vec<u8> = values.into_iter().flat_map(|v| (v as f32).to_le_bytes()).collect();
     STANDARD.encode(bytes)
 }
 
 /// Values as base64 of little-endian 16-bit integers, and what a unit of them is worth.
-pub fn shorts(values: &[f64]) -> (String, f64) {
+pub(super) fn shorts(values: &[f64]) -> (String, f64) {
     let most = values.iter().filter(|v| v.is_finite()).fold(0.0_f64, |a, v| a.max(v.abs()));
     let unit = if most > 0.0 { most / f64::from(i16::MAX) } else { 1.0 };
     // A float that is no number becomes 0.

@@ -11,11 +11,14 @@
 //! on the training data, at the cost of the few. On other rows the second form also keeps what
 //! never varied in the training data, as LEACE does.
 
-use faer::{Mat, MatRef};
+use faer::linalg::matmul::matmul;
+use faer::{Accum, Mat, MatMut, MatRef, Par};
+use rayon::prelude::*;
 
 use super::model::Model;
+use crate::error::Place;
 use crate::features::{Columns, Scaling};
-use crate::moments::LabelKind;
+use crate::moments::{Element, LabelKind, check_finite};
 use crate::{Error, Result};
 
 /// `x̂ = x − takenᵀ foundᵀ (x − mean)`: erasure of the shape of x.
@@ -51,6 +54,71 @@ impl Erasure {
     /// e × inputs: what is taken off for it.
     pub fn taken(&self) -> MatRef<'_, f64> {
         self.taken.as_ref()
+    }
+}
+
+/// Rows that one worker erases at a time.
+const ROWS: usize = 512;
+
+/// What a worker keeps from part to part.
+#[derive(Default)]
+struct Buffers {
+    centred: Vec<f64>,
+    taken: Vec<f64>,
+}
+
+impl Erasure {
+    /// Every row erased, one after the other, in parallel.
+    pub fn apply<T: Element>(&self, x: MatRef<'_, T>) -> Result<Vec<T>> {
+        let mut to = vec![T::of(0.0); x.nrows() * x.ncols()];
+        self.apply_to(x, &mut to)?;
+        Ok(to)
+    }
+
+    /// The same into a place that has room for the rows.
+    pub fn apply_to<T: Element>(&self, x: MatRef<'_, T>, to: &mut [T]) -> Result<()> {
+        let width = self.mean.len();
+        if x.ncols() != width {
+            return Err(Error::shape("features", x.ncols(), width));
+        }
+        if to.len() != x.nrows() * width {
+            return Err(Error::shape("places for numbers", to.len(), x.nrows() * width));
+        }
+        let parts = to.par_chunks_mut(ROWS * width.max(1)).enumerate();
+        parts.try_for_each_init(Buffers::default, |buffers, (part, to)| {
+            let first = part * ROWS;
+            self.part(x.subrows(first, to.len() / width), to, buffers, first as u64)
+        })
+    }
+
+    fn part<T: Element>(
+        &self,
+        x: MatRef<'_, T>,
+        to: &mut [T],
+        Buffers { centred, taken }: &mut Buffers,
+        first: u64,
+    ) -> Result<()> {
+        let (rows, width) = x.shape();
+        centred.resize(rows * width, 0.0);
+        taken.resize(rows * width, 0.0);
+        for (i, place) in centred.chunks_exact_mut(width).enumerate() {
+            let row = x.row(i).iter().zip(&self.mean);
+            place.iter_mut().zip(row).for_each(|(c, (&v, mean))| *c = v.into() - mean);
+        }
+        // No early exit: the loop vectorises, and almost every part is fine.
+        if centred.iter().fold(false, |bad, v| bad | !v.is_finite()) {
+            check_finite(x, first, Place::Feature)?;
+        }
+        let amount = MatRef::from_row_major_slice(centred, rows, width) * &self.found;
+        let into = MatMut::from_row_major_slice_mut(taken, rows, width);
+        matmul(into, Accum::Replace, &amount, &self.taken, 1.0, Par::Seq);
+        let places = to.chunks_exact_mut(width).zip(taken.chunks_exact(width)).enumerate();
+        for (i, (to, taken)) in places {
+            for ((to, &v), taken) in to.iter_mut().zip(x.row(i).iter()).zip(taken) {
+                *to = T::of(v.into() - taken);
+            }
+        }
+        Ok(())
     }
 }
 

@@ -28,11 +28,12 @@ mod wide;
 mod wide_file;
 
 pub(crate) use file::{Stored, StoredInputs};
-pub use kernel::{Family, Kernel, median_gamma, median_gamma_weighted};
+pub(crate) use kernel::median_gamma_weighted;
+pub use kernel::{Family, Kernel, median_gamma};
 pub use landmarks::{Choice, LandmarkOptions};
 pub(crate) use raw::RawInputs;
 pub use raw::Scaling;
-pub use sample::Reservoir;
+pub(crate) use sample::Reservoir;
 pub(crate) use span::Span;
 pub use wide::{Spanned, Wide};
 

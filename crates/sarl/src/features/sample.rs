@@ -4,10 +4,6 @@ use faer::{Mat, MatRef};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::error::Place;
-use crate::moments::{Element, check_finite};
-use crate::{Error, Result};
-
 /// Keeps `capacity` of the rows seen, each with the same probability (Vitter's algorithm R):
 /// candidates for landmarks and for the median heuristic, from data of any length.
 #[derive(Clone, Debug)]
@@ -24,18 +20,6 @@ impl Reservoir {
     pub fn new(capacity: usize, width: usize, seed: u64) -> Self {
         let rng = ChaCha8Rng::seed_from_u64(seed);
         Reservoir { capacity, width, seen: 0, rows: Vec::new(), rng }
-    }
-
-    /// Lets a block pass by.
-    pub fn push<T: Element>(&mut self, x: MatRef<'_, T>) -> Result<()> {
-        if x.ncols() != self.width {
-            return Err(Error::shape("columns", x.ncols(), self.width));
-        }
-        check_finite(x, self.seen, Place::Feature)?;
-        self.push_rows(0..x.nrows(), |i, to| {
-            to.iter_mut().zip(x.row(i).iter()).for_each(|(to, &v)| *to = v.into());
-        });
-        Ok(())
     }
 
     /// Lets rows pass by that `write` puts in their place; only those that are kept are written.

@@ -1,74 +1,24 @@
-//! Choosing ridge, bandwidth and landmarks by held-out losses.
+//! Choosing a ridge by held-out losses.
 
 use serde::{Deserialize, Serialize};
 
 use super::heldout::Parts;
 use super::{HeldOut, lambdas};
-use crate::features::FeatureMap;
+use crate::Result;
 use crate::moments::Moments;
-use crate::{Error, Result};
 
-/// What a candidate is judged by: the held-out `(1−λ) Jy − λ Js`, smaller is better.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Criterion {
-    /// At one λ.
-    Lambda(f64),
-    /// Averaged over λ from 0 to 1.
-    Front,
-}
-
-/// λ over which [`Criterion::Front`] averages.
+/// λ over which a ridge is judged.
 const FRONT: usize = 21;
 
-impl Criterion {
-    fn score(self, heldout: &HeldOut) -> Result<f64> {
-        let one = |lambda: f64| -> Result<f64> {
-            let losses = heldout.at(lambda)?;
-            Ok((1.0 - lambda) * losses.jy - lambda * losses.js)
-        };
-        match self {
-            Criterion::Lambda(lambda) => one(lambda),
-            Criterion::Front => {
-                let scores = lambdas(FRONT).into_iter().map(one);
-                Ok(scores.sum::<Result<f64>>()? / FRONT as f64)
-            }
-        }
-    }
-}
-
-/// A ridge and how it did.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Candidate {
-    /// ρ.
-    pub ridge: f64,
-    /// The held-out criterion, smaller is better.
-    pub score: f64,
-}
-
-/// The feature map and ridge that did best.
-#[derive(Clone, Debug)]
-pub struct MapChoice {
-    /// The best map's place among those offered.
-    pub best: usize,
-    /// Its ridge.
-    pub ridge: f64,
-    /// The moments that were accumulated for it.
-    pub moments: Moments,
-    /// For each map, how each ridge did.
-    pub scores: Vec<Vec<Candidate>>,
-}
-
-/// Scores each ridge on the folds of `moments`; the best comes first.
-pub fn choose_ridge(
-    moments: &Moments,
-    ridges: &[f64],
-    cap: Option<usize>,
-    criterion: Criterion,
-) -> Result<Vec<Candidate>> {
-    let mut scored = score_ridges(moments, ridges, cap, criterion)?;
-    scored.sort_by(|a, b| a.score.total_cmp(&b.score));
-    Ok(scored)
+/// What a ridge is judged by: the held-out `(1−λ) Jy − λ Js`, averaged over λ from 0 to 1; smaller
+/// is better.
+fn score(heldout: &HeldOut) -> Result<f64> {
+    let one = |lambda: f64| -> Result<f64> {
+        let losses = heldout.at(lambda)?;
+        Ok((1.0 - lambda) * losses.jy - lambda * losses.js)
+    };
+    let scores = lambdas(FRONT).into_iter().map(one);
+    Ok(scores.sum::<Result<f64>>()? / FRONT as f64)
 }
 
 /// A ridge chosen by [`best_ridge`].
@@ -89,7 +39,7 @@ pub fn best_ridge(moments: &Moments, cap: Option<usize>) -> Result<RidgeChoice> 
     let mean = mean_variance(moments)?;
     let parts = Parts::new(moments)?;
     let ridge = |exponent: i32| mean * 10.0_f64.powi(exponent);
-    let score = |ridge: f64| Criterion::Front.score(&HeldOut::of_parts(&parts, ridge, cap)?);
+    let score = |ridge: f64| score(&HeldOut::of_parts(&parts, ridge, cap)?);
     let mut best = (score(0.0)?, None);
     let mut consider = |exponents: &[i32]| -> Result<Option<i32>> {
         for &exponent in exponents {
@@ -127,49 +77,4 @@ pub fn mean_variance(moments: &Moments) -> Result<f64> {
     let c = moments.covariances()?.features;
     let total: f64 = (0..c.nrows()).map(|i| c[(i, i)]).sum();
     Ok(total / moments.layout().carried() as f64)
-}
-
-fn score_ridges(
-    moments: &Moments,
-    ridges: &[f64],
-    cap: Option<usize>,
-    criterion: Criterion,
-) -> Result<Vec<Candidate>> {
-    if ridges.is_empty() {
-        let expected = "expected at least one";
-        return Err(Error::Argument { name: "the number of ridges", value: 0.0, expected });
-    }
-    let parts = Parts::new(moments)?;
-    let score = |&ridge: &f64| {
-        let score = criterion.score(&HeldOut::of_parts(&parts, ridge, cap)?)?;
-        Ok(Candidate { ridge, score })
-    };
-    ridges.iter().map(score).collect()
-}
-
-/// Scores each map (a bandwidth, a set of landmarks) with each ridge. `accumulate` makes the
-/// moments of the data under a map: one pass each.
-pub fn choose_map(
-    maps: &[FeatureMap],
-    ridges: &[f64],
-    cap: Option<usize>,
-    criterion: Criterion,
-    mut accumulate: impl FnMut(&FeatureMap) -> Result<Moments>,
-) -> Result<MapChoice> {
-    let mut best: Option<(usize, Candidate, Moments)> = None;
-    let mut scores = Vec::with_capacity(maps.len());
-    for (i, map) in maps.iter().enumerate() {
-        let moments = accumulate(map)?;
-        let scored = score_ridges(&moments, ridges, cap, criterion)?;
-        for &candidate in &scored {
-            if best.as_ref().is_none_or(|(_, b, _)| candidate.score < b.score) {
-                best = Some((i, candidate, moments.clone()));
-            }
-        }
-        scores.push(scored);
-    }
-    let expected = "expected at least one";
-    let none = Error::Argument { name: "the number of maps", value: 0.0, expected };
-    let (best, candidate, moments) = best.ok_or(none)?;
-    Ok(MapChoice { best, ridge: candidate.ridge, moments, scores })
 }

@@ -52,10 +52,7 @@ pub use attributes::{
     Attribute, Attributes, HeldOutLabel, HeldOutLabels, LabelBounds, SensitiveBounds, TargetBounds,
 };
 pub use bounds::Bounds;
-pub use choose::{
-    Candidate, Criterion, MapChoice, RidgeChoice, best_ridge, choose_map, choose_ridge,
-    default_ridge, mean_variance,
-};
+pub use choose::{RidgeChoice, best_ridge, default_ridge, mean_variance};
 pub use erased::{best_erasing_ridge, erased_heldout};
 pub use goal::{Certificate, Goal, Method, NamedLimits, Point, Solution};
 pub(crate) use heldout::StoredHeldOut;

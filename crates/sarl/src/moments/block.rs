@@ -17,9 +17,16 @@ pub trait Element: Copy + Send + Sync + Into<f64> + 'static {
 
     /// The matrix itself, where its elements are doubles already.
     fn as_doubles(x: MatRef<'_, Self>) -> Option<MatRef<'_, f64>>;
+
+    /// A double in this precision.
+    fn of(value: f64) -> Self;
 }
 
 impl Element for f64 {
+    fn of(value: f64) -> Self {
+        value
+    }
+
     fn as_doubles(x: MatRef<'_, Self>) -> Option<MatRef<'_, f64>> {
         Some(x)
     }
@@ -30,6 +37,10 @@ impl Element for f64 {
 }
 
 impl Element for f32 {
+    fn of(value: f64) -> Self {
+        value as f32
+    }
+
     fn as_doubles(_: MatRef<'_, Self>) -> Option<MatRef<'_, f64>> {
         None
     }

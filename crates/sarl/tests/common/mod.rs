@@ -66,6 +66,7 @@ pub fn data_file(name: &str) -> Option<PathBuf> {
         return Some(path);
     }
     let missing = path.display();
+    assert!(std::env::var_os("SARL_REQUIRE_DATA").is_none(), "the real data is required");
     say(&format!("SKIPPED: {missing} is not there; set SARL_DATA to the folder of data sets"));
     None
 }

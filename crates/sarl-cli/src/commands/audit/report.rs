@@ -139,6 +139,7 @@ impl Report {
             control: self.control.as_ref(),
             z: &self.z,
             what: format!("z of {}", options.model.display()),
+            leakage: self.model.point().leakage,
             rows: rows.trim_end(),
         };
         let paths: Vec<PathBuf> = files.data.paths().map(Path::to_owned).collect();

@@ -1,8 +1,10 @@
 //! What is kept against what leaks, drawn.
 
-use sarl_report::{Axis, Colour, Figure, Legend, Line, Panel, Points, Rule, Shape, Style};
+use sarl_eval::audit::LEVEL;
+use sarl_eval::{Labels, intervals};
+use sarl_report::{Axis, Colour, Cross, Figure, Legend, Panel, Points, Rule, Shape, Style};
 
-use super::entry::{Entry, Found, Method};
+use super::entry::{Best, Entry, Found, Method, Setting};
 use super::report::Report;
 
 /// The stem of its files.
@@ -10,7 +12,7 @@ pub const NAME: &str = "trade-off";
 /// The radius of the markers of single points.
 const SIZE: f64 = 4.5;
 
-/// Our encoders as lines, the others as points.
+/// Every encoder as a point with its 95 % intervals.
 pub fn figure(report: &Report<'_>) -> Figure {
     let (figure, place) = match report.target() {
         Some(_) => trade_off(report),
@@ -19,19 +21,30 @@ pub fn figure(report: &Report<'_>) -> Figure {
     figure.legend(Legend::Right).panel(marks(report, place))
 }
 
-/// An empty panel, and where an encoder stands in it.
-type Place<'r> = (Panel, Box<dyn Fn(&Found) -> Option<(f64, f64)> + 'r>);
+/// The least that an axis of accuracies covers: less is noise.
+const SPAN: f64 = 0.05;
+
+/// An empty panel, and where an encoder stands in it, with its error bars.
+type Place<'r> = (Panel, Box<dyn Fn(&Found) -> Option<Placed> + 'r>);
+
+/// A point with its error bars.
+type Placed = ((f64, f64), Cross);
 
 /// What is kept against what leaks.
 fn trade_off<'r>(report: &'r Report<'_>) -> (Figure, Place<'r>) {
     let (x, guess) = worst_axis(report);
     let (name, score) = (report.target().unwrap_or_default(), report.target_score());
-    let y = Axis::new(format!("{name}: {score} of the best probe")).percent();
+    let y = Axis::new(format!("{score} of predicting {name} (keep)")).percent().least(SPAN);
     let figure = Figure::new(NAME, "What is kept against what leaks").caption(
-        "Each point is an encoder on the test rows, mean over seeds: how well the best probe tells the target, against how well the best probe tells what was to be hidden. Up and left is better.",
+        "Each point is an encoder on the test rows, mean over seeds: how well the strongest attacker predicts what was to be kept, against how well the strongest predicts what was to be hidden. Bars are 95 % intervals of that many test rows. Up and left is better.",
     );
-    let panel = Panel::new("", x, y).mark(Rule::vertical("guessing", guess));
-    (figure, (panel, Box::new(|f| Some((report.worst_place(f), f.target.as_ref()?.mean)))))
+    let panel = Panel::new("", x, y).mark(Rule::vertical("guessing", guess).named());
+    let place = move |f: &Found| {
+        let target = f.target.as_ref()?;
+        let cross = Cross { x: worst_ends(report, f), y: ends(report, 0, target) };
+        Some(((report.worst_place(f), target.mean), cross))
+    };
+    (figure, (panel, Box::new(place)))
 }
 
 /// Without a target: what the worst case finds beyond the linear leakage.
@@ -39,10 +52,14 @@ fn leakage<'r>(report: &'r Report<'_>) -> (Figure, Place<'r>) {
     let (y, guess) = worst_axis(report);
     let x = Axis::new("linear leakage, training rows").percent();
     let figure = Figure::new(NAME, "Worst case against linear leakage").caption(
-        "Each point is an encoder, mean over seeds: how well the best probe tells what was to be hidden on the test rows, against the share of its variance that least squares explain on the training rows. Down is better.",
+        "Each point is an encoder, mean over seeds: how well the strongest attacker predicts what was to be hidden on the test rows, against the share of its variation that least squares explain on the training rows. Bars are 95 % intervals of that many test rows. Down is better.",
     );
-    let panel = Panel::new("", x, y).mark(Rule::horizontal("guessing", guess));
-    (figure, (panel, Box::new(|f| Some((f.leakage, report.worst_place(f))))))
+    let panel = Panel::new("", x, y).mark(Rule::horizontal("guessing", guess).named());
+    let place = move |f: &Found| {
+        let cross = Cross { x: None, y: worst_ends(report, f) };
+        Some(((f.leakage, report.worst_place(f)), cross))
+    };
+    (figure, (panel, Box::new(place)))
 }
 
 /// The axis of the worst case, and where guessing lies on it.
@@ -50,10 +67,30 @@ fn worst_axis(report: &Report<'_>) -> (Axis, f64) {
     match &report.guesses.sensitives[..] {
         [(name, guess)] => {
             let score = report.score_of(report.attributes.targets);
-            (Axis::new(format!("{name}: {score} of the best probe")).percent(), *guess)
+            (
+                Axis::new(format!("{score} of predicting {name} (hide)")).percent().least(SPAN),
+                *guess,
+            )
         }
-        _ => (Axis::new("worst case beyond guessing").percent(), 0.0),
+        _ => (Axis::new("worst case beyond guessing").percent().least(SPAN), 0.0),
     }
+}
+
+/// The 95 % interval of a share of test rows; of a number nothing is known without its rows.
+fn ends(report: &Report<'_>, attribute: usize, best: &Best) -> Option<(f64, f64)> {
+    let Labels::Classes { codes, .. } = &report.attributes.all.get(attribute)?.test else {
+        return None;
+    };
+    let [low, high] = intervals::share(best.mean.clamp(0.0, 1.0), codes.len(), LEVEL);
+    Some((low, high))
+}
+
+/// The same of the worst case, where the figure shows it.
+fn worst_ends(report: &Report<'_>, found: &Found) -> Option<(f64, f64)> {
+    let hidden = report.guesses.sensitives.iter().position(|s| s.0 == found.worst.attribute)?;
+    let (low, high) = ends(report, report.attributes.targets + hidden, &found.worst.best)?;
+    let off = found.worst.best.mean - report.worst_place(found);
+    Some((low - off, high - off))
 }
 
 fn marks(report: &Report<'_>, (mut panel, place): Place<'_>) -> Panel {
@@ -61,21 +98,25 @@ fn marks(report: &Report<'_>, (mut panel, place): Place<'_>) -> Panel {
     let mut others = 0;
     for entries in report.entries.chunk_by(same) {
         let Some(method) = entries.first().map(|e| e.method) else { continue };
-        let points = entries.iter().filter_map(|e| place(e.found.as_ref()?)).collect();
-        let title = method.title();
-        panel = match method {
-            Method::Raw => {
-                let raw = Points::new(title, points).look(Colour::Neutral, Shape::Cross);
-                panel.mark(raw.size(SIZE))
-            }
-            Method::Linear => panel.mark(Line::new(title, points).style(Style::nth(0))),
-            Method::Kernel => panel.mark(Line::new(title, points).style(Style::nth(1))),
+        let found = entries.iter().filter_map(|e| Some((e.setting, place(e.found.as_ref()?)?)));
+        let found: Vec<(Setting, Placed)> = found.collect();
+        let (colour, shape) = match method {
+            Method::Raw => (Colour::Neutral, Shape::Cross),
+            Method::Linear => (Colour::Series(0), Shape::Circle),
+            Method::Kernel => (Colour::Series(1), Shape::Square),
             Method::Rival(_) => {
-                let (colour, shape) = look(others);
                 others += 1;
-                panel.mark(Points::new(title, points).look(colour, shape).size(SIZE))
+                look(others - 1)
             }
         };
+        // One name for each method; the settings are said of each point.
+        let middle = found.len() / 2;
+        let name = |i: usize| if i == middle { method.title().to_owned() } else { String::new() };
+        let marks = Points::new(method.title(), found.iter().map(|f| f.1.0).collect())
+            .errors(found.iter().map(|f| f.1.1).collect())
+            .labels((0..found.len()).map(name).collect())
+            .tips(found.iter().map(|f| f.0.words()).collect());
+        panel = panel.mark(marks.look(colour, shape).size(SIZE));
     }
     panel
 }

@@ -1,7 +1,7 @@
 //! The comparison as a report.
 
 use sarl_data::Schema;
-use sarl_report::page::{Page, Section, Table};
+use sarl_report::page::{Chart, Holds, Page, Section, State, Table, Verdict};
 
 use super::entry::{Entry, Method};
 use super::figure::figure;
@@ -59,7 +59,12 @@ pub fn page(
         let at = explorer.positions.get(explorer.start).map_or(0.0, |p| p.leakage);
         details.extend(heard.audited(at).map(|audited| {
             let title = format!("The audit of {}", fitted.method.title());
-            Section { title, ..audited.section() }
+            let holds = Holds {
+                explorer: explorers.len(),
+                at: heard.holds(at, &explorer.positions),
+                words: audited.what.clone(),
+            };
+            Section { title, holds: Some(holds), ..audited.section() }
         }));
         explorers.push(explorer);
     }
@@ -70,10 +75,14 @@ pub fn page(
     Ok(Page {
         title: format!("Keep {kept}, hide {hidden}: methods compared"),
         subtitle: "sarl compare".to_owned(),
-        warnings: Vec::new(),
+        verdict: words::line(report).map(|(best, text)| Verdict {
+            state: if best { State::Good } else { State::Open },
+            text,
+        }),
         explorers,
         sections,
         about: facts(data, Some(schema), &models, report.options.encoder.seed),
+        ..Page::default()
     })
 }
 
@@ -137,13 +146,23 @@ fn command(fitted: &Fitted) -> Typed {
 
 fn comparison(report: &Report<'_>) -> Section {
     let (header, rows) = report.listed();
-    let mut text: Vec<String> = report.kinds.clone();
-    text.extend(words::sentences(report));
+    // A page has room for words that a terminal has not.
+    let header = header.into_iter().map(|name| match name.as_str() {
+        "ours at no more" => "best sarl result at the same or lower worst case".to_owned(),
+        _ => name,
+    });
+    // What the verdict says is not said again.
+    let line = words::line(report).map_or(String::new(), |(_, line)| line);
+    let mut text: Vec<String> =
+        words::sentences(report).into_iter().filter(|s| !line.contains(s.as_str())).collect();
+    text.extend(report.kinds.iter().cloned());
     let title = "Every method at every setting, on test rows".to_owned();
     Section {
         title: "The comparison".to_owned(),
         text,
-        charts: vec![figure(report).into()],
-        tables: vec![Table { title, header, rows, names: 2 }],
+        charts: vec![Chart { wide: true, ..figure(report).into() }],
+        tables: vec![Table { title, header: header.collect(), rows, names: 2 }],
+        lead: true,
+        holds: None,
     }
 }
