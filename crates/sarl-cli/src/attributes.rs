@@ -4,7 +4,9 @@ use sarl::{Attribute, HeldOutLabels, LabelBounds, Model, Role};
 use serde_json::{Map, Value, json};
 
 use crate::failure::Outcome;
-use crate::output::{figure, percent, table};
+use crate::output::{digits, percent};
+use crate::sheet::{Sheet, Step};
+use crate::verdict;
 
 /// The contract's `attributes` object.
 pub fn json(model: &Model, heldout: Option<&HeldOutLabels>) -> Outcome<Value> {
@@ -27,6 +29,9 @@ pub fn json(model: &Model, heldout: Option<&HeldOutLabels>) -> Outcome<Value> {
     Ok(json!({ "target": target, "sensitive": sensitive }))
 }
 
+/// Columns that a narrow table leaves out.
+const LOSSES: &[&str] = &["loss, new rows", "loss, training rows"];
+
 /// A line for each label, where a side has several; nothing where the figures of the sides are
 /// those of the labels.
 pub fn text(model: &Model, heldout: Option<&HeldOutLabels>) -> Outcome<Option<String>> {
@@ -41,18 +46,22 @@ pub fn text(model: &Model, heldout: Option<&HeldOutLabels>) -> Outcome<Option<St
         };
         let limit = a.limit.map_or("-".to_owned(), |limit| format!("{most} {}", percent(limit)));
         let (held_share, held_loss) = match heldout.and_then(|h| h.share(role, i)) {
-            Some((loss, share)) => (percent(share), figure(loss)),
+            Some((loss, share)) if role == Role::Sensitive => {
+                (verdict::leakage(share), digits(loss))
+            }
+            Some((loss, share)) => (percent(share), digits(loss)),
             None => ("-".to_owned(), "-".to_owned()),
         };
         let name = format!("{}: {what}", a.name);
-        vec![name, limit, held_share, percent(a.share), held_loss, figure(a.loss)]
+        vec![name, limit, held_share, percent(a.share), held_loss, digits(a.loss)]
     };
     let all = |role: Role, labels: &[Attribute]| -> Vec<Vec<String>> {
         labels.iter().enumerate().map(|(i, a)| row(role, i, a)).collect()
     };
     let rows = [all(Role::Target, &found.target), all(Role::Sensitive, &found.sensitive)].concat();
-    let header = ["", "asked", "held-out", "training", "held-out loss", "training loss"];
-    Ok(Some(table(&header, rows, |i| i > 0)))
+    let header = ["", "asked", "new rows", "training rows", LOSSES[0], LOSSES[1]];
+    let sheet = Sheet::new(&header, rows, |i| i > 0);
+    Ok(Some(sheet.text(&[Step::Drop(LOSSES), Step::Stack])))
 }
 
 /// What encoders can do about each label, under its name.
@@ -83,8 +92,8 @@ pub fn bounds_text(bounds: &LabelBounds) -> Option<String> {
         let told = percent(share(all, b.variance));
         vec![
             format!("{} (target)", b.name),
-            figure(b.variance),
-            format!("{told} from all features"),
+            digits(b.variance),
+            told,
             format!("utility {kept} without leakage"),
         ]
     });
@@ -92,11 +101,12 @@ pub fn bounds_text(bounds: &LabelBounds) -> Option<String> {
         let told = |loss: f64| percent(1.0 - share(loss, b.alpha_max));
         vec![
             format!("{} (sensitive)", b.name),
-            figure(b.alpha_max),
-            format!("{} from all features", told(b.alpha_star_min)),
+            digits(b.alpha_max),
+            told(b.alpha_star_min),
             format!("leakage {} at full utility", told(b.alpha_min)),
         ]
     });
     let rows = target.chain(sensitive).collect();
-    Some(table(&["label", "variance", "explained", "at the other end"], rows, |i| i == 1))
+    let header = ["label", "variance", "explained by all features", "at the other end"];
+    Some(Sheet::new(&header, rows, |i| i == 1 || i == 2).text(&[Step::Stack]))
 }

@@ -4,6 +4,8 @@ use std::process::ExitCode;
 
 use sarl_data::{DataError, ExitClass};
 
+use crate::terminal::{Tone, labelled};
+
 /// The exit codes of the contract.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
@@ -57,9 +59,9 @@ impl Failure {
         if self.broken_pipe {
             return ExitCode::SUCCESS;
         }
-        eprintln!("error: {}", self.message);
+        eprintln!("{}", labelled("error:", Tone::Bad, &self.message));
         if let Some(hint) = &self.hint {
-            eprintln!("hint: {hint}");
+            eprintln!("{}", labelled("hint:", Tone::Strong, hint));
         }
         ExitCode::from(self.exit as u8)
     }

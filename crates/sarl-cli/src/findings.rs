@@ -1,8 +1,9 @@
-//! What probes found, as tables and in words: for the terminal and for reports.
+//! What attackers found, as tables and in words: for the terminal and for reports.
 
 use sarl_eval::{Attributes, Baseline, Fairness, Finding, Score, Side, Trial};
 
-use crate::output;
+use crate::sheet::{Sheet, Step};
+use crate::{output, terminal};
 
 /// A table with a title.
 pub struct Listed {
@@ -14,9 +15,15 @@ pub struct Listed {
 impl Listed {
     /// For the terminal.
     pub fn text(&self) -> String {
-        let header: Vec<&str> = self.header.iter().map(String::as_str).collect();
-        let table = output::table(&header, self.rows.clone(), |i| i > 0);
-        format!("\n── {} ──\n{table}\n", self.title)
+        const STEPS: [Step; 5] = [
+            Step::Drop(&["95 % interval"]),
+            Step::Say("raw features", "raw"),
+            Step::NoSpread,
+            Step::Say("encoder's rows", "own rows"),
+            Step::Stack,
+        ];
+        let table = Sheet::new(&self.header, self.rows.clone(), |i| i > 0).text(&STEPS);
+        format!("\n{}\n{table}\n", terminal::title(&self.title))
     }
 }
 
@@ -51,14 +58,14 @@ pub fn probes(hidden: bool, z: &Finding, raw: Option<&Finding>) -> Listed {
         row
     };
     let mut rows: Vec<Vec<String>> = z.probes.iter().map(row).collect();
-    let mut header = vec!["probe"];
+    let mut header = vec!["attacker"];
     match z.baseline {
         Baseline::Class { majority, guess, chance, .. } => {
             header.extend(raw.map(|_| "raw features"));
             header.extend(["z", "95 % interval", "balanced", "AUC", "advantage"]);
-            let mut guesses = vec![("majority of the test rows", majority)];
+            let mut guesses = vec![("guessing (test rows)", majority)];
             if (guess - majority).abs() > 1e-12 {
-                guesses.push(("majority of the training rows", guess));
+                guesses.push(("guessing (training rows)", guess));
             }
             for (name, share) in guesses {
                 let mut row = vec![name.to_owned()];
@@ -122,45 +129,4 @@ pub fn fairness(z: &Side, raw: Option<&Side>, attributes: &Attributes) -> Vec<Li
         Listed { title, header, rows }
     };
     z.fairness.iter().map(listed).collect()
-}
-
-/// What the best probe tells of what is hidden, in a sentence without its end.
-pub fn worst(z: &Side) -> Option<String> {
-    let (_, worst) = z.worst()?;
-    let advantage = &worst.advantage;
-    let [low, high] = advantage.ci.map(output::percent);
-    let (name, probe) = (&worst.attribute, &advantage.probe);
-    let value = output::percent(advantage.value);
-    let tries = advantage.tries;
-    let verdict = match advantage.is_certain() {
-        true => "",
-        false => ", which may be chance",
-    };
-    let figures = figures(worst, probe)?;
-    Some(format!(
-        "the probe {probe} has an advantage of {value} over guessing {name} (95 %, for the worst of {tries} figures: {low} to {high}){verdict}; {figures}"
-    ))
-}
-
-/// The figures behind an advantage, in a sentence without its end.
-fn figures(worst: &Finding, probe: &str) -> Option<String> {
-    let trial = worst.trial(probe)?;
-    Some(match (trial.score, &worst.baseline) {
-        (
-            Score::Class { balanced_accuracy, auc, .. },
-            Baseline::Class { majority, guess, chance, .. },
-        ) => {
-            let half = if auc.is_some() { " and 0.5" } else { "" };
-            let auc = auc.map_or(String::new(), |a| format!(" and its AUC {a:.3}"));
-            format!(
-                "its balanced accuracy is {}{auc}, where guessing has {}{half}; the best plain accuracy is {} ({}), where the majority guess has {}",
-                output::percent(balanced_accuracy),
-                output::percent(*chance),
-                output::percent(worst.best.score.value()),
-                worst.best.probe,
-                output::percent(guess.max(*majority)),
-            )
-        }
-        _ => "that is the share of its variance that is explained".to_owned(),
-    })
 }

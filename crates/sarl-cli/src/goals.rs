@@ -50,7 +50,7 @@ pub fn words(goal: &Goal, several: bool) -> String {
     };
     match goal {
         Goal::Lambda(v) => format!("lambda {v}"),
-        Goal::Alpha(v) => format!("an adversary loss of at least {v}"),
+        Goal::Alpha(v) => format!("an attacker loss of at least {v}"),
         Goal::Leakage(v) => format!("a leakage of at most {}{each}", percent(*v)),
         Goal::LeakageOf(named) => format!("a leakage of at most {}", of(named)),
         Goal::Utility(v) => format!("a utility of at least {}{each}", percent(*v)),

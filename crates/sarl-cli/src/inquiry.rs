@@ -223,24 +223,24 @@ impl Parts {
         let data = files(data);
         match self.split {
             Split::None => format!(
-                "Probes learnt on {probes} rows of {data}{}, tested on {test} rows of {}{}.\n",
+                "Attackers learnt from {probes} rows of {data}{}, tested on {test} rows of {}{}.\n",
                 drawn(&self.probes, probes),
                 files(&options.test),
                 drawn(&self.test, test),
             ),
             Split::Test => format!(
-                "Probes learnt on {probes} rows of {}, tested on {test} others of it (seed {seed}){}.\n",
+                "Attackers learnt from {probes} rows of {}, tested on {test} others of it (seed {seed}){}.\n",
                 files(&options.test),
                 drawn(&self.test, probes + test),
             ),
             Split::Data => format!(
-                "Probes learnt on {probes} rows of {data}, tested on {test} others of it (seed {seed}){}.\n",
+                "Attackers learnt from {probes} rows of {data}, tested on {test} others of it (seed {seed}){}.\n",
                 drawn(&self.test, probes + test),
             ),
             Split::Three => {
                 let encoder = self.encoder.as_ref().map_or(0, Rows::len);
                 format!(
-                    "{data} was parted (seed {seed}){}: {encoder} rows fitted the encoder, {probes} others taught the probes, {test} others tested them.\n",
+                    "{data} was parted (seed {seed}){}: {encoder} rows fitted the encoder, {probes} others taught the attackers, {test} others tested them.\n",
                     drawn(&self.test, encoder + probes + test),
                 )
             }

@@ -21,6 +21,10 @@ mod progress;
 mod reproduce;
 mod request;
 mod ring;
+mod sheet;
+mod solution;
+mod terminal;
+mod verdict;
 mod warnings;
 
 use std::process::ExitCode;

@@ -194,9 +194,9 @@ impl Count {
             false => ProgressDrawTarget::stderr(),
         };
         let bar = ProgressBar::with_draw_target(None, target).with_message(what);
-        if let Ok(style) =
-            ProgressStyle::with_template("{msg} {bar:32} {pos}/{len}, {elapsed} gone, {eta} left")
-        {
+        if let Ok(style) = ProgressStyle::with_template(
+            "{msg} {bar:32} {pos} of {len}, {elapsed} gone, {eta} left",
+        ) {
             bar.set_style(style);
         }
         bar.enable_steady_tick(Duration::from_millis(500));

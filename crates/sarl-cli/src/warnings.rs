@@ -22,8 +22,8 @@ pub fn about_fit(fitted: &FittedTable, front: &Front<'_>, global: &Global) -> Ou
     let few = rows < 5 * basis;
     if few && reduced.ridge() == 0.0 {
         warnings.push(format!(
-            "{rows} rows for {basis} directions: training losses flatter; look at the held-out \
-             ones, and try --ridge auto"
+            "{rows} rows for {basis} directions: training losses flatter; look at those of new \
+             rows, and try --ridge auto"
         ));
     }
     let bounds = front.bounds();
@@ -87,7 +87,7 @@ fn fits_noise(model: &Model, held: &HeldOutLosses) -> Option<String> {
     }
     let (held, trained) = (percent(held.utility), percent(trained));
     Some(format!(
-        "held-out utility is {held}, training utility {trained}: the encoder fits noise of its \
+        "utility is {held} on new rows, {trained} on the training rows: the encoder fits noise of its \
          rows; {} will help",
         remedies(model)
     ))
@@ -107,8 +107,8 @@ fn hides_less(model: &Model, held: &HeldOutLosses, alpha_max: f64) -> Option<Str
     let digits = 10.0_f64.powf(rows.log10().floor());
     let (leaked, trained) = (percent(held.leakage), percent(point.leakage));
     Some(format!(
-        "held-out leakage is {leaked}, training leakage {trained}: an adversary with rows of its own \
-         finds more; about {} rows would bring the difference to {}; {} will help",
+        "leakage is {leaked} on new rows, {trained} on the training rows: an attacker with rows of its own \
+         predicts more; about {} rows would bring the difference to {}; {} will help",
         (rows / digits).ceil() * digits,
         percent(LITTLE),
         remedies(model)

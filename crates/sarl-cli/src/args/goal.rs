@@ -93,7 +93,9 @@ fn checked(goal: Goal, option: &str, value: f64, range: &str) -> Outcome<Goal> {
     }
     let failure = Failure::usage(format!("{option} is {value}: expected {range}"));
     Err(match option.starts_with("--m") && value > 1.0 && value <= 100.0 {
-        true => failure.hint(format!("{value} % is {}", value / 100.0)),
+        true => {
+            failure.hint(format!("shares go from 0 to 1; for {value} % write {}", value / 100.0))
+        }
         false => failure,
     })
 }

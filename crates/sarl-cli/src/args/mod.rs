@@ -184,7 +184,7 @@ pub struct Encode {
     pub missing: Option<MissingPolicy>,
 }
 
-/// What adversaries and predictors really learn from z
+/// What attackers and predictors really learn from z
 #[derive(Debug, Args)]
 #[command(
     after_help = "Example:\n  sarl audit sarl-demo/linear.safetensors sarl-demo/mixture.csv\n  sarl audit m.safetensors train.csv --test test.csv --predictions told.csv --html report.html"
@@ -192,20 +192,20 @@ pub struct Encode {
 pub struct Audit {
     /// A model file
     pub model: PathBuf,
-    /// Rows that the probes learn from; without --test, those that they are tested on as well
+    /// Rows that the attackers learn from; without --test, those that they are tested on as well
     #[arg(required = true)]
     pub data: Vec<PathBuf>,
+    /// Write what the best predictor of the target says of each test row to this CSV file
+    #[arg(long, value_name = "FILE")]
+    pub predictions: Option<PathBuf>,
     #[command(flatten)]
     pub probing: ProbeOptions,
     /// The first seed, and that of the split
     #[arg(long, default_value_t = 0)]
     pub seed: u64,
-    /// Leave out the control: the same probes on the raw features
+    /// Leave out the control: the same attackers on the raw features
     #[arg(long)]
     pub no_control: bool,
-    /// Write what the best target probe told of each test row to this CSV file
-    #[arg(long, value_name = "FILE")]
-    pub predictions: Option<PathBuf>,
     #[command(flatten)]
     pub page: PageOptions,
 }

@@ -1,4 +1,4 @@
-//! Which rows probes learn from and are tested on, and who they are.
+//! Which rows attackers learn from and are tested on, and who they are.
 
 use std::path::PathBuf;
 
@@ -6,19 +6,20 @@ use clap::Args;
 
 use super::UnseenPolicy;
 
-/// The rows of an audit, and its probes.
+/// The rows of an audit, and its attackers.
 #[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Attackers")]
 pub struct ProbeOptions {
-    /// Rows that the encoder has not seen: probes learn on half of them and are tested on the other half [default: parts of DATA]
+    /// Rows that the encoder has not seen: attackers learn from half of them and are tested on the other half [default: parts of DATA]
     #[arg(long, value_name = "FILE", num_args = 1..)]
     pub test: Vec<PathBuf>,
-    /// The share of DATA that the probes are tested on [default: 0.3 where the encoder is fitted anew on a part of DATA, else 0.5]
+    /// The share of DATA that the attackers are tested on [default: 0.3 where the encoder is fitted anew on a part of DATA, else 0.5]
     #[arg(long, value_name = "SHARE", conflicts_with = "test")]
     pub test_share: Option<f64>,
     /// Rows used at most, drawn at random
     #[arg(long, default_value_t = 50_000, value_name = "N", value_parser = clap::value_parser!(u32).range(20..))]
     pub rows: u32,
-    /// Who tries [default: all]
+    /// Attackers that try [default: all]
     #[arg(long, value_name = "PROBE,…", value_delimiter = ',')]
     pub probes: Vec<String>,
     /// Seeds of everything that has randomness

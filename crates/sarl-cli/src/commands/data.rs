@@ -7,6 +7,7 @@ use crate::args::{Data, DataAction, Global};
 use crate::failure::Outcome;
 use crate::output;
 use crate::progress::Download;
+use crate::sheet::Sheet;
 
 pub fn run(options: &Data, global: &Global) -> Outcome {
     match &options.action {
@@ -53,7 +54,8 @@ fn list(global: &Global) -> Outcome {
         vec![d.name.to_owned(), here, d.description.to_owned(), d.source.to_owned()]
     });
     let header = ["name", "here", "what it is", "source"];
-    output::print(&output::table(&header, rows.collect(), |_| false))?;
+    // An address is copied: it stays in one line.
+    output::print(&Sheet::new(&header, rows.collect(), |_| false).plain())?;
     let folders = sarl_data::data_folders();
     let folders: Vec<String> = folders.iter().map(|f| f.display().to_string()).collect();
     output::print(&format!("looked for in {}", folders.join(", ")))

@@ -21,7 +21,9 @@ use crate::page::{self, Heard, Inputs, Shown, Subject, Typed, facts, values};
 use crate::reproduce::sample::{Sample, codes, mixture};
 use crate::reproduce::trial::{Encoded, Split, kernel, linear};
 use crate::ring::Probing;
-use crate::{memory, output, plot};
+use crate::terminal::{title, wrap};
+use crate::verdict::{self, Verdict};
+use crate::{memory, output, plot, solution};
 
 const TRAIN: usize = 4000;
 const TEST: usize = 1000;
@@ -49,7 +51,9 @@ pub fn run(options: &Demo, global: &Global) -> Outcome {
     let runs = [run("linear", linear())?, run("kernel", kernel())?];
     let split = Split::new(train, test, 0);
     let report = folder.join("report.html");
-    page::write(&page(&runs, &split, &schema, folder, options, global)?, &report)?;
+    let mut verdicts = Vec::new();
+    let page = page(&runs, &split, &schema, folder, options, &mut verdicts, global)?;
+    page::write(&page, &report)?;
     if global.json {
         let mut all = serde_json::Map::new();
         for run in &runs {
@@ -61,12 +65,17 @@ pub fn run(options: &Demo, global: &Global) -> Outcome {
     output::print(&format!(
         "Four Gaussians in three dimensions, {TRAIN} rows: keep the shape, hide the colour.\n"
     ))?;
-    for run in &runs {
-        run.print()?;
+    for (run, verdict) in runs.iter().zip(&verdicts) {
+        run.print(verdict.as_ref())?;
     }
     output::print(&compare(&runs, &split)?)?;
+    let written = format!(
+        "\nwritten to {}/: the report to look at (report.html), the sample (mixture.csv), the fronts and the models. Next:",
+        folder.display()
+    );
+    output::print(&wrap(&written))?;
     output::print(&format!(
-        "\nwritten to {0}/: the report to look at (report.html), the sample (mixture.csv), the fronts and the models. Next:\n  \
+        "  \
          sarl info {0}/linear.safetensors\n  \
          sarl audit {0}/linear.safetensors {0}/mixture.csv\n  \
          sarl fit {0}/mixture.csv -t shape -s colour --kernel rbf --max-leakage 0.02 -o m.safetensors",
@@ -141,7 +150,7 @@ impl Run {
         Ok(Run { name, model, bounds, points, heldout, folds, path })
     }
 
-    fn print(&self) -> Outcome {
+    fn print(&self, audit: Option<&Verdict>) -> Outcome {
         let what = match self.name {
             "linear" => "Linear encoder".to_owned(),
             _ => format!(
@@ -150,11 +159,13 @@ impl Run {
                 self.model.reduced().ridge()
             ),
         };
-        output::print(&format!("── {what} ──"))?;
-        output::print(&output::bounds_table(self.model.reduced(), &self.model.front()?)?)?;
+        let (model, heldout) = (&self.model, Some(&self.heldout));
+        output::print(&title(&what))?;
+        output::print(&solution::result(model, heldout, audit))?;
+        output::print(&format!("\n{}", solution::text(model, heldout, None)?))?;
         output::print(&format!("\n{}", front::table(&self.points)))?;
-        output::print(&output::solution_text(&self.model, Some(&self.heldout), None)?)?;
-        output::print("")
+        let bounds = output::bounds_table(model.reduced(), &model.front()?)?;
+        output::print(&format!("\n{bounds}\n"))
     }
 
     fn json(&self, split: &Split) -> Outcome<Value> {
@@ -172,13 +183,15 @@ impl Run {
     }
 }
 
-/// Both encoders to play with, and what probes tell of them on fresh rows.
+/// Both encoders to play with, and what attackers predict of them on fresh rows, with a verdict on
+/// each.
 fn page(
     runs: &[Run],
     split: &Split,
     schema: &Schema,
     folder: &Path,
     options: &Demo,
+    verdicts: &mut Vec<Option<Verdict>>,
     global: &Global,
 ) -> Outcome<Page> {
     let asked = |name: &str, classes: [&str; 2], of: fn(&Sample) -> &Labels| Asked {
@@ -217,6 +230,10 @@ fn page(
                 "Attackers learnt from {TRAIN} rows and were tested on {TEST} fresh ones."
             ),
         };
+        let near = heard.nearest(run.model.point().leakage);
+        verdicts.push(
+            near.and_then(|(_, z)| verdict::of_audit(z, heard.control.as_ref(), &heard.attributes)),
+        );
         let subject = Subject {
             name: title.clone(),
             kept: "shape",
@@ -289,7 +306,8 @@ fn compare(runs: &[Run], split: &Split) -> Outcome<String> {
     ]);
     let header = ["linear classifier on 1000 fresh rows", "shape (keep)", "colour (hide)"];
     Ok(format!(
-        "── Both fronts: explained target variance over leakage ──\n{}\n\n{}",
+        "{}\n{}\n\n{}",
+        title("Both fronts: explained target variance over leakage"),
         plot::draw(&curves),
         output::table(&header, rows, |i| i > 0)
     ))

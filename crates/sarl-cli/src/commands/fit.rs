@@ -10,8 +10,9 @@ use super::front;
 use crate::args::{Fit, Global};
 use crate::failure::{Failure, Outcome};
 use crate::origin::Origin;
-use crate::output::Report;
-use crate::page::{Inputs, TableReport, Typed, along_the_front};
+use crate::page::{Heard, Inputs, TableReport, Typed, along_the_front};
+use crate::solution::Report;
+use crate::verdict::{self, Verdict};
 use crate::{data, given_away, output, progress, warnings};
 
 /// Where a model keeps the schema of its table.
@@ -52,9 +53,9 @@ pub fn run(options: &Fit, global: &Global) -> Outcome {
     sarl_data::write_file(&options.output, &model.to_bytes()?)?;
     given_away::notes(&model, &fitted.schema).iter().for_each(|note| output::note(global, note));
     warnings.extend(warnings::about_solution(&model, heldout.as_ref(), global)?);
-    let levels = match &options.page.html {
+    let (levels, audit) = match &options.page.html {
         Some(_) => report(options, &fitted, &model, folds.as_ref(), warnings, global)?,
-        None => None,
+        None => (None, None),
     };
     let total = start.elapsed().as_secs_f64();
     let seconds = json!({
@@ -63,7 +64,8 @@ pub fn run(options: &Fit, global: &Global) -> Outcome {
         "total": total,
     });
     let html = levels.zip(options.page.html.as_deref());
-    Report { model: &model, heldout, labels, seconds, path: &options.output, html }.print(global)
+    let path = &options.output;
+    Report { model: &model, heldout, labels, audit, seconds, path, html }.print(global)
 }
 
 fn report(
@@ -73,7 +75,7 @@ fn report(
     heldout: Option<&HeldOut>,
     warnings: Vec<String>,
     global: &Global,
-) -> Outcome<Option<Value>> {
+) -> Outcome<(Option<Value>, Option<Verdict>)> {
     let points = front::rows(&model.front()?, heldout, POINTS)?;
     let goal = model.goal().clone();
     let heard = match options.audit {
@@ -99,7 +101,16 @@ fn report(
         warnings,
         seed: options.encoder.seed,
     };
-    report.write(&options.page, global)
+    let levels = report.write(&options.page, global)?;
+    let audit = heard.as_ref().and_then(|heard| judged(heard, model.point().leakage));
+    Ok((levels, audit))
+}
+
+/// What attackers made of the encoder nearest to a leakage.
+fn judged(heard: &Heard, leakage: f64) -> Option<Verdict> {
+    let (_, z) = heard.nearest(leakage)?;
+    let verdict = verdict::of_audit(z, heard.control.as_ref(), &heard.attributes)?;
+    Some(verdict.and("For this the encoder was fitted again, on part of the rows."))
 }
 
 /// A model is a file: it cannot go to stdout.

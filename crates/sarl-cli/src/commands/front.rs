@@ -8,8 +8,10 @@ use serde_json::{Value, json};
 
 use crate::args::{Front, Global};
 use crate::failure::{Failure, Outcome};
-use crate::page::{Inputs, TableReport, Typed, along_the_front};
-use crate::{data, output, plot, warnings};
+use crate::page::{Heard, Inputs, TableReport, Typed, along_the_front};
+use crate::sheet::{Sheet, Step};
+use crate::terminal::{Tone, emphasis, title, wrap};
+use crate::{data, output, plot, verdict, warnings};
 
 /// Rows of the table that people see.
 const SHOWN: usize = 11;
@@ -33,9 +35,9 @@ pub fn run(options: &Front, global: &Global) -> Outcome {
     if let Some(path) = &options.csv {
         sarl_data::write_file(path, csv(&rows).as_bytes())?;
     }
-    let levels = match &options.page.html {
+    let (levels, heard) = match &options.page.html {
         Some(_) => report(options, &fitted, heldout.as_ref(), &rows, warnings, global)?,
-        None => None,
+        None => (None, None),
     };
     if global.json {
         let points: Vec<_> = rows.iter().map(|(p, h)| output::point_json(p, h.as_ref())).collect();
@@ -50,17 +52,19 @@ pub fn run(options: &Front, global: &Global) -> Outcome {
         }
         return output::print_json(&value);
     }
-    output::print(&output::bounds_table(reduced, &front)?)?;
+    output::print(&result(&rows, heard.is_some()))?;
     output::print(&format!("\n{}", table(&rows)))?;
-    if !breakpoints.is_empty() {
-        let ends = (breakpoints.first(), breakpoints.last());
-        if let (Some(first), Some(last)) = ends {
-            let count = breakpoints.len();
-            let lost = if count == 1 { "dimension is" } else { "dimensions are" };
-            output::print(&format!("{count} {lost} lost between lambda {first:.6} and {last:.6}"))?;
-        }
+    if let (Some(first), Some(last)) = (breakpoints.first(), breakpoints.last()) {
+        let count = breakpoints.len();
+        let lost = if count == 1 { "dimension is" } else { "dimensions are" };
+        let (first, last) = (output::digits(*first), output::digits(*last));
+        output::print(&format!("{count} {lost} lost between lambda {first} and {last}"))?;
+    }
+    if let Some(heard) = &heard {
+        output::print(&audited(heard))?;
     }
     output::print(&format!("\n{}", drawing(&rows)))?;
+    output::print(&format!("\n{}", output::bounds_table(reduced, &front)?))?;
     match &options.page.html {
         Some(path) => output::print(&format!("\nreport written to {}", path.display())),
         None => Ok(()),
@@ -83,7 +87,7 @@ fn report(
     rows: &[Row],
     warnings: Vec<String>,
     global: &Global,
-) -> Outcome<Option<Value>> {
+) -> Outcome<(Option<Value>, Option<Heard>)> {
     let data::FittedTable { fit, schema, files, .. } = fitted;
     let model = fit.solve(Goal::Lambda(0.0))?;
     let heard = match options.audit {
@@ -108,10 +112,47 @@ fn report(
         warnings,
         seed: options.encoder.seed,
     };
-    report.write(&options.page, global)
+    let levels = report.write(&options.page, global)?;
+    Ok((levels, heard))
 }
 
 type Row = (Point, Option<HeldOutLosses>);
+
+/// The ends of the front in words.
+fn result(rows: &[Row], audited: bool) -> String {
+    let (Some((full, full_held)), Some((none, none_held))) = (rows.first(), rows.last()) else {
+        return String::new();
+    };
+    let held = |text: Option<String>| text.map_or(String::new(), |t| format!(" ({t} on new rows)"));
+    let said = wrap(&format!(
+        "An encoder that keeps all it can of the target leaks {}{}. One that leaks nothing keeps \
+         {} of that{}.",
+        output::percent(full.leakage),
+        held(full_held.map(|h| verdict::leakage(h.leakage))),
+        output::percent(none.utility),
+        held(none_held.map(|h| output::percent(h.utility))),
+    ));
+    let scope = match audited {
+        true => "",
+        false => "\nOnly linear attackers were looked at; `sarl audit` tries others.",
+    };
+    format!("{}{scope}", emphasis(&said, Tone::Strong))
+}
+
+/// The strongest attackers along the front.
+fn audited(heard: &Heard) -> String {
+    format!(
+        "\n{}\n{}\n{}",
+        title("What attackers made of it, on rows apart"),
+        verdict::along(&heard.levels),
+        wrap(
+            "Advantage: the share of the way from guessing to certainty, by AUC, balanced accuracy or R². The interval holds for all attackers together. For this the encoders were fitted again, on part of the rows."
+        ),
+    )
+}
+
+/// Columns that a narrow table leaves out.
+const LOSSES: &[&str] = &["target loss", "attacker loss"];
 
 /// The points for people.
 pub fn table(rows: &[Row]) -> String {
@@ -119,21 +160,30 @@ pub fn table(rows: &[Row]) -> String {
     let steps = SHOWN.min(rows.len()) - 1;
     let shown = (0..=steps).map(|i| &rows[i * last / steps.max(1)]);
     let cells = shown.map(|(p, h)| {
-        let held = |share: Option<f64>| share.map_or("-".into(), output::percent);
+        let held = |share: Option<String>| share.unwrap_or("-".into());
         vec![
             format!("{:.2}", p.lambda),
             p.dim.to_string(),
-            output::figure(p.losses.jy),
-            output::figure(p.losses.js),
+            held(h.map(|h| output::percent(h.utility))),
+            held(h.map(|h| verdict::leakage(h.leakage))),
             output::percent(p.utility),
             output::percent(p.leakage),
-            held(h.map(|h| h.utility)),
-            held(h.map(|h| h.leakage)),
+            output::digits(p.losses.jy),
+            output::digits(p.losses.js),
         ]
     });
-    let header =
-        ["lambda", "dim", "Jy", "Js", "utility", "leakage", "held-out utility", "held-out leakage"];
-    output::table(&header, cells.collect(), |_| true)
+    let header = [
+        "lambda",
+        "dim",
+        "utility, new rows",
+        "leakage, new rows",
+        "utility, training",
+        "leakage, training",
+        LOSSES[0],
+        LOSSES[1],
+    ];
+    let sheet = Sheet::new(&header, cells.collect(), |_| true);
+    sheet.text(&[Step::Stack, Step::Drop(LOSSES)])
 }
 
 /// Utility over leakage, training and held-out.

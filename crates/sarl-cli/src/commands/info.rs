@@ -8,7 +8,8 @@ use super::fit::{HELDOUT, HELDOUT_LABELS, SCHEMA};
 use super::retune::load;
 use crate::args::{Global, Info};
 use crate::failure::Outcome;
-use crate::{attributes, given_away, goals, output};
+use crate::terminal::wrap;
+use crate::{attributes, given_away, goals, output, solution};
 
 pub fn run(options: &Info, global: &Global) -> Outcome {
     let model = load(&options.model)?;
@@ -52,21 +53,24 @@ pub fn run(options: &Info, global: &Global) -> Outcome {
         };
         vec![role.to_owned(), label.name.clone(), kind]
     });
-    output::print(&format!(
-        "{}: {} over {} inputs, ridge {:.3e}",
+    output::print(&solution::result(&model, heldout.as_ref(), None))?;
+    output::print(&wrap(&format!(
+        "\n{}: {} over {} inputs, ridge {}",
         options.model.display(),
         model.map_name(),
         model.inputs(),
-        model.reduced().ridge()
-    ))?;
-    output::print(&given_away::line(&model, schema.as_ref()))?;
-    output::print(&output::table(&["", "label", "holds"], holds.collect(), |_| false))?;
+        output::digits(model.reduced().ridge())
+    )))?;
+    output::print(&wrap(&format!("{}\n", given_away::line(&model, schema.as_ref()))))?;
+    let holds = output::table(&["", "label", "holds"], holds.collect(), |_| false);
+    output::print(&format!("{holds}\n"))?;
     if let Some(schema) = schema {
         output::print(&columns(&schema))?;
-        schema.notes().iter().try_for_each(|note| output::print(&format!("{note}\n")))?;
+        let mut notes = schema.notes().into_iter();
+        notes.try_for_each(|note| output::print(&wrap(&format!("{note}\n"))))?;
     }
-    output::print(&output::bounds_table(model.reduced(), &front)?)?;
-    output::print(&output::solution_text(&model, heldout.as_ref(), labels.as_ref())?)
+    output::print(&solution::text(&model, heldout.as_ref(), labels.as_ref())?)?;
+    output::print(&format!("\n{}", output::bounds_table(model.reduced(), &front)?))
 }
 
 /// Columns that are shown.

@@ -10,7 +10,7 @@ use super::fit::{HELDOUT, HELDOUT_LABELS, model_output};
 use crate::args::{Global, Retune};
 use crate::data::check_output;
 use crate::failure::{Exit, Failure, Outcome};
-use crate::output::Report;
+use crate::solution::Report;
 use crate::warnings;
 
 pub fn run(options: &Retune, global: &Global) -> Outcome {
@@ -28,8 +28,8 @@ pub fn run(options: &Retune, global: &Global) -> Outcome {
     sarl_data::write_file(&options.output, &model.to_bytes()?)?;
     warnings::about_solution(&model, heldout.as_ref(), global)?;
     let seconds = json!({ "total": start.elapsed().as_secs_f64() });
-    let html = None;
-    Report { model: &model, heldout, labels, seconds, path: &options.output, html }.print(global)
+    let (html, audit, path) = (None, None, &options.output);
+    Report { model: &model, heldout, labels, audit, seconds, path, html }.print(global)
 }
 
 /// Reads a model file.

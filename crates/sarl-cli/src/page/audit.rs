@@ -102,10 +102,12 @@ pub fn hear(
         Ok(Side::new(scored.found, attributes))
     };
     let raw = ring.encoded(|x| Ok(x.to_owned()))?;
-    let control = ask(&raw, "probing the raw features".to_owned())?;
-    let goals = leakages(model, &[]).into_iter().map(Goal::Leakage).chain(goal);
+    let goals: Vec<Goal> =
+        leakages(model, &[]).into_iter().map(Goal::Leakage).chain(goal).collect();
+    let steps = goals.len() + 1;
+    let control = ask(&raw, format!("1 of {steps}: attackers on the raw features"))?;
     let mut levels = Vec::new();
-    for goal in goals {
+    for (step, goal) in goals.into_iter().enumerate() {
         let model = match goal {
             Goal::Leakage(leakage) if leakage >= model.point().leakage => model.clone(),
             goal => model.retune(goal)?,
@@ -113,7 +115,10 @@ pub fn hear(
         let encoder = model.encoder();
         let z = ring.encoded(|x| Ok(encoder.encode(x)?))?;
         let leakage = model.point().leakage;
-        levels.push((leakage, ask(&z, format!("probing z at a leakage of {leakage:.4}"))?));
+        levels.push((
+            leakage,
+            ask(&z, format!("{} of {steps}: attackers at a leakage of {leakage:.4}", step + 2))?,
+        ));
     }
     levels.sort_by(|a, b| a.0.total_cmp(&b.0));
     Ok((control, levels))

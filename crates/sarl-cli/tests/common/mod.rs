@@ -103,7 +103,7 @@ impl Folder {
     pub fn command(&self, line: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_sarl"));
         command.args(line.split_whitespace()).current_dir(&self.folder);
-        command.env_remove("SARL_DATA");
+        command.env_remove("SARL_DATA").env_remove("COLUMNS");
         for home in ["HOME", "XDG_DATA_HOME", "LOCALAPPDATA"] {
             command.env(home, &self.folder);
         }

@@ -36,7 +36,7 @@ pub fn run(options: &Audit, global: &Global) -> Outcome {
     let attributes = inquiry::attributes(&schema, &split.parts);
     let views = views(&split, options.no_control);
     let seeds = options.probing.seeds(options.seed);
-    let count = Count::new("probing", global.quiet);
+    let count = Count::new("trying attackers", global.quiet);
     let labels = split.parts.encoder.as_ref().map(|rows| {
         let hidden = rows.sensitives.iter().enumerate();
         hidden.map(|(i, labels)| (attributes.targets + i, labels.clone())).collect::<Vec<_>>()

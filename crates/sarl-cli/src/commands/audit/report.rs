@@ -15,7 +15,8 @@ use crate::failure::{Exit, Failure, Outcome};
 use crate::inquiry::Files;
 use crate::origin::Origin;
 use crate::page::{Audited, Inputs, TableReport, Typed};
-use crate::{findings, output};
+use crate::terminal::wrap;
+use crate::{findings, output, verdict};
 
 /// Everything that was found out.
 pub struct Report {
@@ -71,14 +72,19 @@ impl Report {
     }
 
     pub fn text(&self, options: &Audit, seconds: f64) -> String {
-        let mut text = self.rows(options);
-        for (hidden, z, raw) in findings::each(&self.z, self.control.as_ref()) {
+        let verdict = verdict::of_audit(&self.z, self.control.as_ref(), &self.attributes);
+        let mut text = verdict.map_or(String::new(), |v| format!("{}\n\n", v.shown()));
+        text += &wrap(&self.rows(options));
+        // What is to be hidden comes first.
+        let mut each: Vec<_> = findings::each(&self.z, self.control.as_ref()).collect();
+        each.sort_by_key(|(hidden, ..)| !hidden);
+        for (hidden, z, raw) in each {
             text += &findings::probes(hidden, z, raw).text();
         }
         for listed in findings::fairness(&self.z, self.control.as_ref(), &self.attributes) {
             text += &listed.text();
         }
-        text += &self.words();
+        text += &wrap(&self.words());
         if let Some(path) = &options.page.html {
             text += &format!("\nreport written to {}", path.display());
         }
@@ -91,7 +97,7 @@ impl Report {
         let mut text = self.split.parts.words(&options.data, &options.probing, options.seed);
         text += &match (&self.split.anew, &self.origin) {
             (Some(_), _) => "The encoder has seen this file, so it was fitted anew with the same \
-                             options and goal. Fitted on fewer rows it may leak a little more than that of the model.\n"
+                             options and goal. Fitted on fewer rows, it may leak a little more than the model.\n"
                 .to_owned(),
             (None, Some(origin)) => format!(
                 "The encoder is that of the model, fitted on {} rows of {}.\n",
@@ -99,7 +105,7 @@ impl Report {
                 origin.names().join(", ")
             ),
             (None, None) => "The model does not say which rows it was fitted on: if these are among them, \
-                             other rows may show more than is found here.\n"
+                             other rows may show more than this audit.\n"
                 .to_owned(),
         };
         text
@@ -107,10 +113,10 @@ impl Report {
 
     /// What is and what is not promised.
     fn words(&self) -> String {
-        let Some(found) = findings::worst(&self.z) else { return String::new() };
         format!(
-            "\nWorst case: {found}.\nThe certificate of the encoder is about linear adversaries: they explain {} of the sensitive \
-             variance in the rows that it was fitted on. What others find is measured here, not bounded.\n",
+            "\n* the largest advantage: the share of the way from guessing to certainty, by AUC, balanced accuracy or R².\n\
+             Guaranteed is only this: on the rows of the fit, linear attackers explain at most {} of the variation in \
+             what is hidden. What others predict is measured here, not bounded.\n",
             output::percent(self.model.point().leakage)
         )
     }

@@ -106,7 +106,8 @@ fn check_options(options: &Compare) -> Outcome {
         if let Some(value) = values.iter().find(|v| !(0.0..=1.0).contains(*v)) {
             let failure = Failure::usage(format!("{name} is {value}: expected 0 to 1"));
             return Err(match name == "--leakages" && *value > 1.0 && *value <= 100.0 {
-                true => failure.hint(format!("{value} % is {}", value / 100.0)),
+                true => failure
+                    .hint(format!("shares go from 0 to 1; for {value} % write {}", value / 100.0)),
                 false => failure,
             });
         }
@@ -127,7 +128,7 @@ fn announce(entry: &Entry, guesses: &Guesses, global: &Global) {
 /// What the probes tell of the raw features.
 fn control(ring: &Ring<'_>, seeds: &[u64], global: &Global) -> Outcome<Scored> {
     progress::check()?;
-    let _spinner = Spinner::shown("raw features: probing", global.quiet);
+    let _spinner = Spinner::shown("raw features: trying attackers", global.quiet);
     let raw = ring.encoded(|x| Ok(x.to_owned()))?;
     ring.score(&raw, 0.0, seeds, rayon::current_num_threads(), &progress::interrupted)
 }

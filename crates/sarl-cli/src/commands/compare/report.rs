@@ -10,6 +10,8 @@ use crate::args::Compare;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::inquiry::{Parts, Split};
 use crate::output;
+use crate::sheet::{Sheet, Step};
+use crate::terminal::{Tone, emphasis, wrap};
 
 /// Everything that was found out.
 pub struct Report<'a> {
@@ -144,29 +146,52 @@ impl Report<'_> {
 
     pub fn text(&self) -> String {
         let (options, probing) = (self.options, &self.options.probing);
-        let mut text = self.parts.words(&options.data.data, probing, options.encoder.seed);
+        let mut text = String::new();
+        let (best, line) = words::line(self).unwrap_or_default();
+        if !line.is_empty() {
+            let tone = if best { Tone::Good } else { Tone::Strong };
+            text += &format!("{}\n\n", emphasis(&wrap(&line), tone));
+        }
+        text += &format!("{}\n\n", self.table());
+        let mut said = self.parts.words(&options.data.data, probing, options.encoder.seed);
         for kind in &self.kinds {
-            text += &format!("{kind}\n");
+            said += &format!("{kind}\n");
         }
         for LeftOut { rival, reason } in &self.left_out {
-            text += &format!("{} is left out: it {reason}.\n", rival.title());
+            said += &format!("{} is left out: it {reason}.\n", rival.title());
         }
-        text += &format!("\n{}\n\n", self.table());
         for sentence in words::sentences(self) {
-            text += &format!("{sentence}\n");
+            // What the first line has said is not said again.
+            let parts = sentence.split_inclusive(". ");
+            let more: String = parts.filter(|part| !line.contains(part.trim())).collect();
+            if !more.is_empty() {
+                said += &format!("{more}\n");
+            }
         }
+        text += &wrap(&said);
         let total = self.seconds["total"].as_f64().unwrap_or(0.0);
         let written = files::names().join(", ");
         if let Some(path) = &options.page.html {
             text += &format!("\nreport written to {}", path.display());
         }
-        text + &format!("\nwritten to {}: {written}; {total:.1} s", options.output.display())
+        let written = format!("written to {}: {written}; {total:.1} s", options.output.display());
+        format!("{text}\n{}", wrap(&written))
     }
 
     fn table(&self) -> String {
+        const STEPS: [Step; 9] = [
+            Step::Stack,
+            Step::Drop(&["fit s", "dim"]),
+            Step::Drop(&["linear leakage"]),
+            Step::NoSpread,
+            Step::Say("none leaks as little", "none"),
+            Step::Say("leakage ", ""),
+            Step::Say("accuracy %", "acc. %"),
+            Step::Say("advantage %", "advantage"),
+            Step::Stack,
+        ];
         let (header, rows) = self.listed();
-        let header: Vec<&str> = header.iter().map(String::as_str).collect();
-        output::table(&header, rows, |i| i > 1)
+        Sheet::new(&header, rows, |i| i > 1).text(&STEPS)
     }
 
     /// The table: the names of its columns and its rows.
@@ -183,7 +208,7 @@ impl Report<'_> {
         let mut header = vec!["method", "setting", "dim"];
         header.extend(target.as_deref());
         header.extend([worst.as_str(), "advantage %", "linear leakage", "fit s"]);
-        header.extend(compared.then_some("ours at no more"));
+        header.extend(compared.then_some("best of ours at no more"));
         let row = |entry: &Entry| {
             let mut row = vec![entry.method.title().to_owned(), entry.setting.words()];
             let Some(found) = &entry.found else {
@@ -217,7 +242,7 @@ impl Report<'_> {
             true => format!("{name} {:.1}", 100.0 * guess),
             false => format!("{:.1}", 100.0 * guess),
         });
-        guess.push(hidden.collect::<Vec<_>>().join(", "));
+        guess.push(hidden.collect::<Vec<_>>().join(",\n"));
         guess.resize(header.len(), String::new());
         rows.push(guess);
         (header.into_iter().map(str::to_owned).collect(), rows)
