@@ -1,6 +1,6 @@
 //! What the user should know before trusting a fit.
 
-use sarl::{Front, Goal, HeldOutLosses, Model};
+use sarl::{Bounds, Front, Goal, HeldOutLosses, Model};
 
 use crate::args::Global;
 use crate::data::{FittedTable, Remark};
@@ -67,7 +67,7 @@ pub fn about_solution(
         }
     }
     if let Some(held) = heldout {
-        warnings.extend(fits_noise(model, held));
+        warnings.extend(fits_noise(model, held, front.bounds()));
         warnings.extend(hides_less(model, held, front.bounds().alpha_max));
     }
     warnings.iter().for_each(|message| warn(global, message));
@@ -79,10 +79,12 @@ const LITTLE: f64 = 0.01;
 
 /// Whether the target is kept less well in rows that the encoder has not seen, beyond the spread
 /// over the folds.
-fn fits_noise(model: &Model, held: &HeldOutLosses) -> Option<String> {
+fn fits_noise(model: &Model, held: &HeldOutLosses, bounds: &Bounds) -> Option<String> {
     let trained = model.point().utility;
     let lost = trained - held.utility;
-    if lost <= LITTLE.max(2.0 * held.kept_sd) {
+    // A spread of shares of the target's variance, as one of what the features give.
+    let spread = held.kept_sd * bounds.target_variance / bounds.attainable;
+    if lost <= LITTLE.max(2.0 * spread) {
         return None;
     }
     let (held, trained) = (percent(held.utility), percent(trained));

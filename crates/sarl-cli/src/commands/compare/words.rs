@@ -76,8 +76,9 @@ impl Standing {
         let Standing { rivals, ahead, level, behind, .. } = self;
         let noun = if *rivals == 1 { "point" } else { "points" };
         if ahead == rivals {
+            let all = if *rivals == 1 { "the only" } else { &format!("all {rivals}") };
             return format!(
-                "Ours keeps more than all {rivals} {noun} of other methods at the same or lower worst case."
+                "Ours keeps more than {all} {noun} of other methods at the same or lower worst case."
             );
         }
         let level = if *level > 0 { format!(", as much as {level}") } else { String::new() };
