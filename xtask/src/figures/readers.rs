@@ -65,6 +65,10 @@ pub(super) fn example(fit: &Value, audit: &Value) -> Result<Tables> {
     let share = |held: &Value, sd: &Value| -> Result<String> {
         Ok(format!("{:.2} ± {:.2} %", 100.0 * number(held)?, 100.0 * number(sd)?))
     };
+    // A spread of shares of the target's variance, as one of what the features give.
+    let (bounds, kept) = (&fit["bounds"], number(&held["kept_sd"])?);
+    let variance = number(&bounds["target_variance"])?;
+    let spread = Value::from(kept * variance / (variance - number(&bounds["gamma_min"])?));
     let two = |value: &Value| Ok::<_, anyhow::Error>(format!("{:.2} %", 100.0 * number(value)?));
     let goal = vec![
         vec![
@@ -74,7 +78,7 @@ pub(super) fn example(fit: &Value, audit: &Value) -> Result<Tables> {
         ],
         vec![
             "income: utility".to_owned(),
-            share(&held["utility"], &held["kept_sd"])?,
+            share(&held["utility"], &spread)?,
             two(&fit["utility"])?,
         ],
     ];

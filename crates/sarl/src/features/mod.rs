@@ -231,7 +231,7 @@ impl FeatureMap {
     }
 
     /// Landmarks chosen among the rows of `candidates`: all training data where it fits, a
-    /// [`Reservoir`] of it where not.
+    /// sample of it where not.
     pub fn landmarks(
         kernel: Kernel,
         candidates: MatRef<'_, f64>,
