@@ -279,5 +279,5 @@ def partial_erasure(data: Data) -> Work:
     from sarl import Eraser, Moments
 
     head = data.head(LEARNED)
-    moments = Moments().update(head.x, s=head.s)
+    moments = Moments().update(head.x, sensitive_features=head.s)
     return lambda _: {"leakage": Eraser(leakage=0.05).fit_moments(moments).leakage_}
