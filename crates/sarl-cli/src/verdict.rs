@@ -204,7 +204,7 @@ pub fn attacker(probe: &str) -> String {
 }
 
 /// The most common class of a hidden attribute among the rows that attackers learn from.
-fn common(attributes: &Attributes, hidden: usize) -> Option<&str> {
+pub fn common(attributes: &Attributes, hidden: usize) -> Option<&str> {
     let asked = attributes.all.get(attributes.targets + hidden)?;
     let Labels::Classes { codes, count } = &asked.train else { return None };
     let mut sizes = vec![0_usize; *count];

@@ -91,7 +91,8 @@ fn a_model_takes_the_rows_that_the_fit_took() {
     for params in all() {
         let block = Block::new(raw.as_ref()).coded(&c).class(&table.y).class(&table.s);
         let whole = fitted(&params, &layout(3, &[3]), &block, 500).finish().unwrap();
-        let model = whole.solve_with_folds(Goal::Leakage(0.05)).unwrap();
+        let mut model = whole.solve(Goal::Leakage(0.05)).unwrap();
+        model.keep_heldout(whole.heldout().unwrap());
         assert_eq!(model.params(), Some(&params));
         assert_eq!(model.scaling().is_some(), params.scale == Scale::Standard);
         let z = model.encoder().encode_block(&Block::new(raw.as_ref()).coded(&c)).unwrap();

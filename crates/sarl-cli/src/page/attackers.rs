@@ -5,8 +5,9 @@ use sarl_report::page::{Chart, Section, Table};
 use sarl_report::{Axis, Colour, Cross, Dash, Figure, Line, Panel, Points, Rule, Shape, Style};
 
 use super::audit::{Audited, SPAN};
-use super::verdict::{self, attacker, share};
+use super::verdict::{self, share};
 use crate::findings;
+use crate::verdict::attacker;
 
 /// What a probe of an attribute is scored by.
 pub fn score(finding: &Finding) -> &'static str {

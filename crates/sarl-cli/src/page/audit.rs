@@ -9,13 +9,14 @@ use sarl_report::page::{Chart, Cursor, Position};
 use sarl_report::{Axis, Colour, Cross, Figure, Panel, Points, Rule, Shape, Style};
 
 use super::attackers::score;
-use super::verdict::{attacker, share};
+use super::verdict::share;
 use crate::args::{Global, ProbeOptions};
 use crate::failure::Outcome;
 use crate::findings;
 use crate::inquiry::{self, Files, Known};
 use crate::progress::{self, Spinner};
 use crate::ring::{Encoded, Probing, Ring, leakages};
+use crate::verdict::attacker;
 
 /// What probes told of encoders along one front, and of the raw features.
 pub struct Heard {

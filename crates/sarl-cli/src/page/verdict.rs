@@ -1,12 +1,11 @@
 //! What was found, in sentences for a reader in a hurry: the verdict, the strongest attacker,
 //! fairness.
 
-use sarl_eval::{
-    Attributes, Baseline, Fairness, Finding, Labels, Measure, Score, Side, Trial, blind,
-};
+use sarl_eval::{Baseline, Fairness, Finding, Measure, Score, Side, Trial, blind};
 use sarl_report::page::{State, Verdict};
 
 use super::audit::Audited;
+use crate::verdict::{attacker, common};
 
 /// Linear attackers that explain no more than this are counted as seeing nothing.
 const HIDDEN: f64 = 0.015;
@@ -129,24 +128,6 @@ fn capital(text: &str) -> String {
     letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// A probe as people call it.
-pub fn attacker(probe: &str) -> String {
-    let (kind, more) = probe.split_once(", ").unwrap_or((probe, ""));
-    let kind = match kind {
-        "linear" => "least squares",
-        "logistic" => "logistic regression",
-        "net-64" => "a network",
-        "net-128x128" => "a large network",
-        "rbf" => "a kernel machine",
-        "trees" => "boosted trees",
-        other => other,
-    };
-    match more.is_empty() {
-        true => kind.to_owned(),
-        false => format!("{kind} with the {more}"),
-    }
-}
-
 /// What the strongest attackers reached, beside guessing.
 pub fn strongest(audited: &Audited<'_>) -> Option<String> {
     let (at, worst) = audited.z.worst()?;
@@ -197,16 +178,6 @@ fn beyond_accuracy(worst: &Finding) -> String {
         share(advantage.value),
         attacker(&advantage.probe)
     )
-}
-
-/// The most common class of a hidden attribute among the rows that attackers learn from.
-fn common(attributes: &Attributes, hidden: usize) -> Option<&str> {
-    let asked = attributes.all.get(attributes.targets + hidden)?;
-    let Labels::Classes { codes, count } = &asked.train else { return None };
-    let mut sizes = vec![0_usize; *count];
-    codes.iter().for_each(|&c| sizes.get_mut(c as usize).into_iter().for_each(|s| *s += 1));
-    let most = sizes.iter().enumerate().max_by_key(|(_, size)| **size)?;
-    asked.classes.get(most.0).map(String::as_str)
 }
 
 type Measured = (&'static str, fn(&Fairness) -> f64);

@@ -14,11 +14,13 @@
 //! # Ok::<(), sarl::Error>(())
 //! ```
 
+mod columns;
 mod exp;
 mod file;
 mod fused;
 mod kernel;
 mod landmarks;
+mod push;
 mod raw;
 mod sample;
 mod span;
@@ -27,6 +29,9 @@ mod tests;
 mod wide;
 mod wide_file;
 
+pub(crate) use columns::Columns;
+pub use columns::Map;
+use columns::noise;
 pub(crate) use file::{Stored, StoredInputs};
 pub(crate) use kernel::median_gamma_weighted;
 pub use kernel::{Family, Kernel, median_gamma};
@@ -44,91 +49,11 @@ use faer::{Mat, MatRef};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Cauchy, Distribution, StandardNormal};
-use rayon::prelude::*;
 
 use crate::error::Place;
-use crate::moments::{Block, Element, Landmarks, Layout, Moments, MomentsOptions, check_finite};
+use crate::moments::{Moments, check_finite};
 use crate::spectral::linalg::{solve_lower, solve_lower_transposed};
 use crate::{Error, Result};
-
-/// The columns that a frozen encoder computes before its one matrix product.
-#[derive(Clone, Debug)]
-pub(crate) enum Columns {
-    /// x itself, so many inputs.
-    Linear { width: usize },
-    /// `k(u_j, x)`, landmarks × inputs.
-    Kernel { kernel: Kernel, landmarks: Mat<f64> },
-    /// `cos` and `sin` of `ωᵀx`, inputs × frequencies.
-    Fourier { frequencies: Mat<f64> },
-}
-
-/// What an encoder computes from a row before its one matrix product, to look at.
-#[derive(Clone, Copy, Debug)]
-pub enum Map<'a> {
-    /// x itself.
-    Linear,
-    /// `k(u_j, x)` over landmarks `u_j`.
-    Kernel {
-        /// k.
-        kernel: Kernel,
-        /// Landmarks × inputs.
-        landmarks: MatRef<'a, f64>,
-    },
-    /// `√(1/h) cos ωᵀx`, then `√(1/h) sin ωᵀx`, over h frequencies.
-    Fourier {
-        /// Inputs × h.
-        frequencies: MatRef<'a, f64>,
-    },
-}
-
-impl Columns {
-    pub(crate) fn view(&self) -> Map<'_> {
-        match self {
-            Columns::Linear { .. } => Map::Linear,
-            Columns::Kernel { kernel, landmarks } => {
-                Map::Kernel { kernel: *kernel, landmarks: landmarks.as_ref() }
-            }
-            Columns::Fourier { frequencies } => Map::Fourier { frequencies: frequencies.as_ref() },
-        }
-    }
-
-    pub(crate) fn inputs(&self) -> usize {
-        match self {
-            Columns::Linear { width } => *width,
-            Columns::Kernel { landmarks, .. } => landmarks.ncols(),
-            Columns::Fourier { frequencies } => frequencies.nrows(),
-        }
-    }
-
-    pub(crate) fn outputs(&self) -> usize {
-        match self {
-            Columns::Linear { .. } => self.inputs(),
-            Columns::Kernel { landmarks, .. } => landmarks.nrows(),
-            Columns::Fourier { frequencies } => 2 * frequencies.ncols(),
-        }
-    }
-
-    pub(crate) fn apply(&self, x: MatRef<'_, f64>) -> Mat<f64> {
-        match self {
-            Columns::Linear { .. } => x.to_owned(),
-            Columns::Kernel { kernel, landmarks } => kernel.block(x, landmarks.as_ref()),
-            Columns::Fourier { frequencies } => fourier(x, frequencies),
-        }
-    }
-}
-
-fn fourier(x: MatRef<'_, f64>, frequencies: &Mat<f64>) -> Mat<f64> {
-    let phase = x * frequencies;
-    let h = frequencies.ncols();
-    let scale = (1.0 / h as f64).sqrt();
-    let mut features = Mat::zeros(x.nrows(), 2 * h);
-    features.as_mut().par_col_iter_mut().enumerate().for_each(|(j, column)| {
-        for (v, p) in column.iter_mut().zip(phase.col(j % h).iter()) {
-            *v = scale * if j < h { p.cos() } else { p.sin() };
-        }
-    });
-    features
-}
 
 /// A map from inputs to features; see the [module](self).
 #[derive(Clone, Debug)]
@@ -148,42 +73,10 @@ pub struct FeatureMap {
     gamma: Option<f64>,
 }
 
-/// Roundings that one column of a map may be off by: its products and its function.
-const ROUNDINGS: f64 = 16.0;
-
-/// How far each feature of a map may be off by rounding: the error of a column, `‖row of L⁻¹‖` times
-/// as large in what `L⁻¹` makes of the columns.
-fn noise(columns: &Columns, factor: Option<&Mat<f64>>) -> Vec<f64> {
-    let one = ROUNDINGS * f64::EPSILON;
-    match (columns, factor) {
-        (Columns::Linear { .. }, _) => Vec::new(),
-        (Columns::Kernel { kernel, landmarks }, factor) => {
-            // |k(u, x)|² ≤ k(u, u) k(x, x); the moments know how large k(x, x) is in the rows.
-            let largest = kernel.diagonal(landmarks.as_ref()).into_iter().fold(0.0, f64::max);
-            let size = largest.sqrt();
-            let rows = factor.map(|factor| {
-                let mut inverse = Mat::identity(factor.nrows(), factor.nrows());
-                solve_lower(factor.as_ref(), inverse.as_mut());
-                (0..inverse.nrows()).map(|i| inverse.row(i).norm_l2()).collect::<Vec<_>>()
-            });
-            let rows = rows.unwrap_or_else(|| vec![1.0; landmarks.nrows()]);
-            rows.into_iter().map(|norm| one * size * norm).collect()
-        }
-        (Columns::Fourier { frequencies }, _) => {
-            let h = frequencies.ncols();
-            let phase = |j: usize| 1.0 + frequencies.col(j).norm_l2();
-            (0..2 * h).map(|j| one * phase(j % h) / (h as f64).sqrt()).collect()
-        }
-    }
-}
-
 /// Landmarks that folded coefficients are tried on.
 const CHECKED: usize = 1024;
 /// How far they may be off, in standard deviations of z.
 const AGREES: f64 = 1e-6;
-
-/// Rows mapped at a time, so that memory does not grow with the block.
-const ROWS: usize = 4096;
 
 impl FeatureMap {
     /// `φ(x) = x` over `width` inputs.
@@ -304,7 +197,7 @@ impl FeatureMap {
         let mut places: HashMap<u64, Vec<usize>> = HashMap::new();
         if let Columns::Kernel { landmarks, .. } = &columns {
             for j in 0..landmarks.nrows() {
-                places.entry(hash(landmarks.row(j))).or_default().push(j);
+                places.entry(push::hash(landmarks.row(j))).or_default().push(j);
             }
         }
         let raw = RawInputs::new(columns.inputs(), &[]);
@@ -424,87 +317,4 @@ impl FeatureMap {
         };
         Ok(variance.into_iter().map(|v| v.max(0.0).sqrt()).collect())
     }
-
-    /// Empty moments of this map's features for data of the given layout.
-    pub fn moments(&self, layout: &Layout, options: MomentsOptions) -> Result<Moments> {
-        if layout.features() != self.inputs() {
-            return Err(Error::shape("features", layout.features(), self.inputs()));
-        }
-        if let Some(span) = &self.span {
-            return Moments::new(layout.spanned(span.size()), options);
-        }
-        if self.is_linear() {
-            return Moments::new(layout.clone(), options);
-        }
-        let mut moments = Moments::new(layout.mapped(self.outputs()), options)?;
-        moments.noise.clone_from(&self.noise);
-        let landmarks = |factor: &Arc<Mat<f64>>| Landmarks::new(Arc::clone(factor), options.folds);
-        moments.landmarks = self.factor.as_ref().map(landmarks);
-        Ok(moments)
-    }
-
-    /// Adds a block of inputs to moments made by [`FeatureMap::moments`].
-    pub fn push<T: Element>(&self, moments: &mut Moments, block: &Block<'_, T>) -> Result<()> {
-        self.check_maps_rows()?;
-        if self.is_linear() {
-            return moments.push(block);
-        }
-        self.raw.check(block)?;
-        // All of the block before any of it: what is refused leaves the moments as they were.
-        let beside = Block { codes: Vec::new(), ..block.clone() };
-        beside.check_beside(moments.layout(), moments.rows())?;
-        check_finite(block.dense, moments.rows(), Place::Feature)?;
-        let mut features = Vec::new();
-        let mut start = 0;
-        while start < block.rows() {
-            let rows = ROWS.min(block.rows() - start);
-            let part = block.slice(start, rows);
-            let keeps = moments.layout().inputs.kept() > 0;
-            let x = self.raw.rows(part.dense, &part.codes);
-            let x = MatRef::from_row_major_slice(&x, rows, self.inputs());
-            self.fill(x, &mut features);
-            let mapped = Block {
-                dense: MatRef::from_row_major_slice(&features, rows, self.outputs()),
-                codes: Vec::new(),
-                inputs: keeps.then_some(x),
-                labels: part.labels,
-                weights: part.weights,
-            };
-            self.note_rows(moments, x, mapped.weights);
-            moments.push(&mapped).map_err(unstable)?;
-            start += rows;
-        }
-        Ok(())
-    }
-
-    /// Tells the moments how large the kernel is at the next rows, and which of them are landmarks.
-    fn note_rows(&self, moments: &mut Moments, x: MatRef<'_, f64>, weights: Option<&[f64]>) {
-        let Columns::Kernel { kernel, landmarks } = &self.columns else { return };
-        let weight = |i: usize| weights.map_or(1.0, |w| w[i]);
-        let diagonal = kernel.diagonal(x);
-        for i in (0..x.nrows()).filter(|&i| weight(i) > 0.0) {
-            let fold = moments.fold_of_next(i);
-            let Some(known) = &mut moments.landmarks else { return };
-            known.size += weight(i) * diagonal[i];
-            let Some(same) = self.places.get(&hash(x.row(i))) else { continue };
-            for &j in same.iter().filter(|&&j| landmarks.row(j) == x.row(i)) {
-                known.note(j, fold);
-            }
-        }
-    }
-}
-
-/// Rows were finite: features that are not are those of landmarks too near to each other.
-fn unstable(error: Error) -> Error {
-    match error {
-        Error::NotFinite { place: Place::Feature(_), .. } => Error::Unstable,
-        error => error,
-    }
-}
-
-/// A hash of the values of a row (FNV-1a over their bits; −0 is 0).
-fn hash(row: faer::RowRef<'_, f64>) -> u64 {
-    row.iter().fold(0xcbf2_9ce4_8422_2325, |hash, value| {
-        (hash ^ (value + 0.0).to_bits()).wrapping_mul(0x0000_0100_0000_01b3)
-    })
 }

@@ -143,16 +143,6 @@ impl Fitted {
         }
     }
 
-    /// The best encoder for a goal, with the folds if there are any: a file of it has held-out
-    /// losses for every goal.
-    pub fn solve_with_folds(&self, goal: Goal) -> Result<Model> {
-        let mut model = self.solve(goal)?;
-        if let Some(folds) = self.heldout_if_any()? {
-            model.keep_heldout(folds);
-        }
-        Ok(model)
-    }
-
     /// The best encoder for a goal.
     pub fn solve(&self, goal: Goal) -> Result<Model> {
         let cap = self.params.dimensions;

@@ -1,5 +1,6 @@
 //! Exact kernels, random features, samples, and the paper's data.
 
+use crate::{Block, Layout, MomentsOptions};
 use std::io::Write;
 
 use super::*;

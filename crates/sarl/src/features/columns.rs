@@ -1,0 +1,115 @@
+//! What is computed from a row before any product, and how exactly.
+
+use faer::{Mat, MatRef};
+use rayon::prelude::*;
+
+use super::Kernel;
+use crate::spectral::linalg::solve_lower;
+
+/// The columns that a frozen encoder computes before its one matrix product.
+#[derive(Clone, Debug)]
+pub(crate) enum Columns {
+    /// x itself, so many inputs.
+    Linear { width: usize },
+    /// `k(u_j, x)`, landmarks × inputs.
+    Kernel { kernel: Kernel, landmarks: Mat<f64> },
+    /// `cos` and `sin` of `ωᵀx`, inputs × frequencies.
+    Fourier { frequencies: Mat<f64> },
+}
+
+/// What an encoder computes from a row before its one matrix product, to look at.
+#[derive(Clone, Copy, Debug)]
+pub enum Map<'a> {
+    /// x itself.
+    Linear,
+    /// `k(u_j, x)` over landmarks `u_j`.
+    Kernel {
+        /// k.
+        kernel: Kernel,
+        /// Landmarks × inputs.
+        landmarks: MatRef<'a, f64>,
+    },
+    /// `√(1/h) cos ωᵀx`, then `√(1/h) sin ωᵀx`, over h frequencies.
+    Fourier {
+        /// Inputs × h.
+        frequencies: MatRef<'a, f64>,
+    },
+}
+
+impl Columns {
+    pub(crate) fn view(&self) -> Map<'_> {
+        match self {
+            Columns::Linear { .. } => Map::Linear,
+            Columns::Kernel { kernel, landmarks } => {
+                Map::Kernel { kernel: *kernel, landmarks: landmarks.as_ref() }
+            }
+            Columns::Fourier { frequencies } => Map::Fourier { frequencies: frequencies.as_ref() },
+        }
+    }
+
+    pub(crate) fn inputs(&self) -> usize {
+        match self {
+            Columns::Linear { width } => *width,
+            Columns::Kernel { landmarks, .. } => landmarks.ncols(),
+            Columns::Fourier { frequencies } => frequencies.nrows(),
+        }
+    }
+
+    pub(crate) fn outputs(&self) -> usize {
+        match self {
+            Columns::Linear { .. } => self.inputs(),
+            Columns::Kernel { landmarks, .. } => landmarks.nrows(),
+            Columns::Fourier { frequencies } => 2 * frequencies.ncols(),
+        }
+    }
+
+    pub(crate) fn apply(&self, x: MatRef<'_, f64>) -> Mat<f64> {
+        match self {
+            Columns::Linear { .. } => x.to_owned(),
+            Columns::Kernel { kernel, landmarks } => kernel.block(x, landmarks.as_ref()),
+            Columns::Fourier { frequencies } => fourier(x, frequencies),
+        }
+    }
+}
+
+fn fourier(x: MatRef<'_, f64>, frequencies: &Mat<f64>) -> Mat<f64> {
+    let phase = x * frequencies;
+    let h = frequencies.ncols();
+    let scale = (1.0 / h as f64).sqrt();
+    let mut features = Mat::zeros(x.nrows(), 2 * h);
+    features.as_mut().par_col_iter_mut().enumerate().for_each(|(j, column)| {
+        for (v, p) in column.iter_mut().zip(phase.col(j % h).iter()) {
+            *v = scale * if j < h { p.cos() } else { p.sin() };
+        }
+    });
+    features
+}
+
+/// Roundings that one column of a map may be off by: its products and its function.
+const ROUNDINGS: f64 = 16.0;
+
+/// How far each feature of a map may be off by rounding: the error of a column, `‖row of L⁻¹‖` times
+/// as large in what `L⁻¹` makes of the columns.
+pub(super) fn noise(columns: &Columns, factor: Option<&Mat<f64>>) -> Vec<f64> {
+    let one = ROUNDINGS * f64::EPSILON;
+    match (columns, factor) {
+        (Columns::Linear { .. }, _) => Vec::new(),
+        (Columns::Kernel { kernel, landmarks }, factor) => {
+            // |k(u, x)|² ≤ k(u, u) k(x, x); the moments know how large k(x, x) is in the rows.
+            let largest = kernel.diagonal(landmarks.as_ref()).into_iter().fold(0.0, f64::max);
+            let size = largest.sqrt();
+            let rows = factor.map(|factor| {
+                let mut inverse = Mat::identity(factor.nrows(), factor.nrows());
+                solve_lower(factor.as_ref(), inverse.as_mut());
+                (0..inverse.nrows()).map(|i| inverse.row(i).norm_l2()).collect::<Vec<_>>()
+            });
+            let rows = rows.unwrap_or_else(|| vec![1.0; landmarks.nrows()]);
+            rows.into_iter().map(|norm| one * size * norm).collect()
+        }
+        (Columns::Fourier { frequencies }, _) => {
+            let h = frequencies.ncols();
+            let phase = |j: usize| 1.0 + frequencies.col(j).norm_l2();
+            (0..2 * h).map(|j| one * phase(j % h) / (h as f64).sqrt()).collect()
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! Rows on their way through a map into moments.
+
+use std::sync::Arc;
+
+use faer::{Mat, MatRef};
+
+use super::{Columns, FeatureMap};
+use crate::error::Place;
+use crate::moments::{Block, Element, Landmarks, Layout, Moments, MomentsOptions, check_finite};
+use crate::{Error, Result};
+
+/// Rows mapped at a time, so that memory does not grow with the block.
+const ROWS: usize = 4096;
+
+impl FeatureMap {
+    /// Empty moments of this map's features for data of the given layout.
+    pub fn moments(&self, layout: &Layout, options: MomentsOptions) -> Result<Moments> {
+        if layout.features() != self.inputs() {
+            return Err(Error::shape("features", layout.features(), self.inputs()));
+        }
+        if let Some(span) = &self.span {
+            return Moments::new(layout.spanned(span.size()), options);
+        }
+        if self.is_linear() {
+            return Moments::new(layout.clone(), options);
+        }
+        let mut moments = Moments::new(layout.mapped(self.outputs()), options)?;
+        moments.noise.clone_from(&self.noise);
+        let landmarks = |factor: &Arc<Mat<f64>>| Landmarks::new(Arc::clone(factor), options.folds);
+        moments.landmarks = self.factor.as_ref().map(landmarks);
+        Ok(moments)
+    }
+
+    /// Adds a block of inputs to moments made by [`FeatureMap::moments`].
+    pub fn push<T: Element>(&self, moments: &mut Moments, block: &Block<'_, T>) -> Result<()> {
+        self.check_maps_rows()?;
+        if self.is_linear() {
+            return moments.push(block);
+        }
+        self.raw.check(block)?;
+        // All of the block before any of it: what is refused leaves the moments as they were.
+        let beside = Block { codes: Vec::new(), ..block.clone() };
+        beside.check_beside(moments.layout(), moments.rows())?;
+        check_finite(block.dense, moments.rows(), Place::Feature)?;
+        let mut features = Vec::new();
+        let mut start = 0;
+        while start < block.rows() {
+            let rows = ROWS.min(block.rows() - start);
+            let part = block.slice(start, rows);
+            let keeps = moments.layout().inputs.kept() > 0;
+            let x = self.raw.rows(part.dense, &part.codes);
+            let x = MatRef::from_row_major_slice(&x, rows, self.inputs());
+            self.fill(x, &mut features);
+            let mapped = Block {
+                dense: MatRef::from_row_major_slice(&features, rows, self.outputs()),
+                codes: Vec::new(),
+                inputs: keeps.then_some(x),
+                labels: part.labels,
+                weights: part.weights,
+            };
+            self.note_rows(moments, x, mapped.weights);
+            moments.push(&mapped).map_err(unstable)?;
+            start += rows;
+        }
+        Ok(())
+    }
+
+    /// Tells the moments how large the kernel is at the next rows, and which of them are landmarks.
+    fn note_rows(&self, moments: &mut Moments, x: MatRef<'_, f64>, weights: Option<&[f64]>) {
+        let Columns::Kernel { kernel, landmarks } = &self.columns else { return };
+        let weight = |i: usize| weights.map_or(1.0, |w| w[i]);
+        let diagonal = kernel.diagonal(x);
+        for i in (0..x.nrows()).filter(|&i| weight(i) > 0.0) {
+            let fold = moments.fold_of_next(i);
+            let Some(known) = &mut moments.landmarks else { return };
+            known.size += weight(i) * diagonal[i];
+            let Some(same) = self.places.get(&hash(x.row(i))) else { continue };
+            for &j in same.iter().filter(|&&j| landmarks.row(j) == x.row(i)) {
+                known.note(j, fold);
+            }
+        }
+    }
+}
+
+/// Rows were finite: features that are not are those of landmarks too near to each other.
+fn unstable(error: Error) -> Error {
+    match error {
+        Error::NotFinite { place: Place::Feature(_), .. } => Error::Unstable,
+        error => error,
+    }
+}
+
+/// A hash of the values of a row (FNV-1a over their bits; −0 is 0).
+pub(super) fn hash(row: faer::RowRef<'_, f64>) -> u64 {
+    row.iter().fold(0xcbf2_9ce4_8422_2325, |hash, value| {
+        (hash ^ (value + 0.0).to_bits()).wrapping_mul(0x0000_0100_0000_01b3)
+    })
+}
