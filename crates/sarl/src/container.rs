@@ -4,8 +4,8 @@
 //! `checksum` is the CRC-32 of the description and of all other tensors, so that a flipped bit is
 //! an error and not another model.
 
-use std::cmp::Ordering;
 use std::collections::HashMap;
+use std::ops::RangeInclusive;
 
 use faer::{Mat, MatRef};
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
@@ -104,11 +104,11 @@ pub(crate) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// Opens a file of the given kind and version, and reads its description.
+    /// Opens a file of the given kind and versions, and reads its description.
     pub(crate) fn open<T: DeserializeOwned>(
         bytes: &'a [u8],
         kind: &'static str,
-        version: u32,
+        versions: RangeInclusive<u32>,
     ) -> Result<(Self, T)> {
         let failed = |problem: String| Error::File { kind, problem };
         let tensors = SafeTensors::deserialize(bytes)
@@ -123,16 +123,13 @@ impl<'a> Reader<'a> {
         if heading.kind != kind {
             return Err(failed(format!("it holds {}, not {kind}", heading.kind)));
         }
-        match heading.version.cmp(&version) {
-            Ordering::Equal => {}
-            Ordering::Less => {
-                let message = "it was written by an earlier version of sarl: make it again";
-                return Err(failed(message.into()));
-            }
-            Ordering::Greater => {
-                let message = "it was written by a later version of sarl: use that one to read it";
-                return Err(failed(message.into()));
-            }
+        if heading.version < *versions.start() {
+            let message = "it was written by an earlier version of sarl: make it again";
+            return Err(failed(message.into()));
+        }
+        if heading.version > *versions.end() {
+            let message = "it was written by a later version of sarl: use that one to read it";
+            return Err(failed(message.into()));
         }
         let found = tensors.tensor(CHECKSUM).ok().map(|t| t.data().to_vec());
         if found.as_deref() != Some(&checksum(json, &tensors.tensors()).to_le_bytes()) {

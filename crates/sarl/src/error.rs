@@ -174,6 +174,20 @@ pub enum Error {
     /// A kernel that random features cannot stand for.
     #[error("there are no random Fourier features of a polynomial kernel; use landmarks")]
     NoRandomFeatures,
+    /// Cells are certified against adversaries that name a group.
+    #[error("`{name}` holds numbers: a guarantee against every adversary needs groups")]
+    NoGroups {
+        /// The sensitive attribute.
+        name: String,
+    },
+    /// Cells are chosen by what they keep.
+    #[error("cells are chosen by what they keep of a target: there is none")]
+    NoTarget,
+    /// Bounds on counts hold for rows that count once.
+    #[error(
+        "rows have weights: a guarantee against every adversary holds for rows that count once"
+    )]
+    Weighted,
     /// The caller asked for an end.
     #[error("interrupted")]
     Interrupted,

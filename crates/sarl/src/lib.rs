@@ -50,6 +50,7 @@
 //! # Ok::<(), sarl::Error>(())
 //! ```
 
+pub mod cells;
 mod container;
 pub mod encoder;
 mod error;

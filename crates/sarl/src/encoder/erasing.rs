@@ -216,7 +216,7 @@ impl Erasing {
 
     /// The inverse of [`Erasing::to_bytes`], with every size checked before it is believed.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
-        let (reader, about): (_, Description) = Reader::open(bytes, KIND, VERSION)?;
+        let (reader, about): (_, Description) = Reader::open(bytes, KIND, VERSION..=VERSION)?;
         let found = reader.any_matrix("found")?;
         let (inputs, directions) = found.shape();
         reader.require(inputs > 0, "it has no inputs")?;
@@ -255,7 +255,7 @@ impl Erasing {
 
     /// Whether these are the bytes of one.
     pub fn is_file(bytes: &[u8]) -> bool {
-        let about = Reader::open::<serde_json::Value>(bytes, KIND, VERSION);
+        let about = Reader::open::<serde_json::Value>(bytes, KIND, VERSION..=VERSION);
         about.is_ok()
     }
 }

@@ -11,6 +11,7 @@ use faer::{Mat, MatRef};
 use serde::{Deserialize, Serialize};
 
 use super::model::Model;
+use crate::cells::Cells;
 use crate::container::{Reader, Writer};
 use crate::features::{Columns, RawInputs, Stored, StoredInputs};
 use crate::fit::FitParams;
@@ -25,6 +26,8 @@ use crate::{Error, Result};
 const KIND: &str = "model";
 /// Version 1 knew no scale of labels, version 2 kept the scaling of inputs elsewhere.
 const VERSION: u32 = 3;
+/// What is written for a model with cells: earlier readers would give z itself.
+const WITH_CELLS: u32 = 4;
 
 /// Stored figures may differ from recomputed ones by this much.
 const AGREE: f64 = 1e-7;
@@ -49,6 +52,8 @@ struct Description {
     heldout: Option<StoredHeldOut>,
     #[serde(default)]
     params: Option<FitParams>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    cells: Option<Cells>,
     #[serde(default)]
     extra: BTreeMap<String, String>,
 }
@@ -83,14 +88,17 @@ impl Model {
             bounds: *self.front()?.bounds(),
             heldout,
             params: self.params.clone(),
+            cells: self.cells.clone(),
             extra: self.extra.clone(),
         };
-        writer.finish(KIND, VERSION, &description)
+        let version = if self.cells.is_some() { WITH_CELLS } else { VERSION };
+        writer.finish(KIND, version, &description)
     }
 
     /// Reads a model file and checks all of it.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
-        let (reader, description): (_, Description) = Reader::open(bytes, KIND, VERSION)?;
+        let (reader, description): (_, Description) =
+            Reader::open(bytes, KIND, VERSION..=WITH_CELLS)?;
         let columns = read_columns(&reader, &description)?;
         let reduced = read_reduced(&reader, &description, &columns)?;
         let subspace = read_subspace(&reader, &reduced)?;
@@ -111,9 +119,14 @@ impl Model {
                 None => None,
             },
             params: description.params,
+            cells: description.cells,
             extra: description.extra,
         };
         check_solution(&reader, &model, &description.bounds)?;
+        let cells = model.cells.as_ref();
+        if let Some(problem) = cells.and_then(|c| c.problem(model.point.dim, &model.labels)) {
+            return Err(reader.problem(problem));
+        }
         Ok(model)
     }
 }

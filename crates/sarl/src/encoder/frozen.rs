@@ -12,9 +12,10 @@
 use faer::{Mat, MatRef};
 use rayon::prelude::*;
 
+use crate::cells::Cells;
 use crate::error::Place;
 use crate::features::{Columns, Map, RawInputs, Scaling};
-use crate::moments::{Block, Element, NO_CLASS, Role, check_finite, row_slice};
+use crate::moments::{Block, Element, Label, Layout, NO_CLASS, Role, check_finite, row_slice};
 use crate::spectral::Reduced;
 use crate::{Error, Result};
 
@@ -39,6 +40,8 @@ pub struct Encoder {
     target: Linear,
     sensitive: Linear,
     inputs: Option<Linear>,
+    /// What is given instead of z.
+    cells: Option<Cells>,
 }
 
 /// `mean + coefficientsᵀ z`.
@@ -87,6 +90,7 @@ impl Encoder {
                 mean: mean.clone(),
                 coefficients: reduced.regress(g.as_ref(), cross.as_ref().subrows(0, used)),
             }),
+            cells: None,
         };
         match &raw.scaling {
             Some(scaling) => encoder.unscaled(scaling),
@@ -118,6 +122,43 @@ impl Encoder {
             }
         }
         self
+    }
+
+    /// The same with cells: it gives the centre of the cell that z is in, never z itself.
+    pub(super) fn with_cells(self, cells: Option<Cells>) -> Self {
+        Encoder { cells, ..self }
+    }
+
+    /// Where z is cut, if it is.
+    pub fn cells(&self) -> Option<&Cells> {
+        self.cells.as_ref()
+    }
+
+    /// The cell of each row of a block.
+    pub fn cells_of<T: Element>(&self, block: &Block<'_, T>) -> Result<Vec<u32>> {
+        let cells = self.cells.as_ref().ok_or(Error::Unavailable("this encoder has no cells"))?;
+        let z = self.uncut(block)?;
+        Ok((0..z.nrows()).map(|i| cells.partition().cell(|axis| z[(i, axis)])).collect())
+    }
+
+    /// Each row of z moved to the centre of its cell, if there are cells.
+    fn cut(&self, mut z: Mat<f64>) -> Mat<f64> {
+        if let Some(cells) = &self.cells {
+            for i in 0..z.nrows() {
+                let cell = cells.partition().cell(|axis| z[(i, axis)]) as usize;
+                for (j, v) in cells.centres()[cell].iter().enumerate() {
+                    z[(i, j)] = *v;
+                }
+            }
+        }
+        z
+    }
+
+    /// The columns of rows that it encodes, with these labels.
+    pub(crate) fn layout(&self, labels: &[Label]) -> Layout {
+        let mut layout = Layout::dense(self.raw.dense).coded(&self.raw.categories);
+        layout.labels = labels.to_vec();
+        layout
     }
 
     /// r, the number of dimensions of z.
@@ -173,12 +214,17 @@ impl Encoder {
         if x.ncols() != self.inputs() {
             return Err(Error::shape("input columns", x.ncols(), self.inputs()));
         }
-        self.encode_columns(x, &[])
+        Ok(self.cut(self.encode_columns(x, &[])?))
     }
 
     /// z for each row of a block, whose class-coded features are looked up, not multiplied.
     /// Labels and weights are not looked at.
     pub fn encode_block<T: Element>(&self, block: &Block<'_, T>) -> Result<Mat<f64>> {
+        Ok(self.cut(self.uncut(block)?))
+    }
+
+    /// z before it is cut.
+    fn uncut<T: Element>(&self, block: &Block<'_, T>) -> Result<Mat<f64>> {
         self.raw.check(block)?;
         if !matches!(self.columns, Columns::Linear { .. }) && !self.raw.categories.is_empty() {
             check_finite(block.dense, 0, Place::Feature)?;
@@ -221,7 +267,7 @@ impl Encoder {
         for (j, offset) in self.rest.iter().enumerate() {
             z.col_mut(j).iter_mut().for_each(|v| *v -= offset);
         }
-        Ok(z)
+        Ok(self.cut(z))
     }
 
     /// `coded` are the first weight row and the codes of each class-coded input.

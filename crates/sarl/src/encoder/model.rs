@@ -6,6 +6,7 @@ use faer::Mat;
 
 use super::Encoder;
 use super::spanned::over_inputs;
+use crate::cells::{CellCertificate, Cells};
 use crate::features::{Columns, FeatureMap, RawInputs, Scaling};
 use crate::fit::FitParams;
 use crate::front::{Attributes, Certificate, Front, Goal, HeldOut, Method, Point, Solution};
@@ -29,6 +30,7 @@ pub struct Model {
     pub(super) subspace: Mat<f64>,
     pub(super) heldout: Option<HeldOut>,
     pub(crate) params: Option<FitParams>,
+    pub(super) cells: Option<Cells>,
     /// Texts of the caller's, carried along (the schema of a table, say).
     pub extra: BTreeMap<String, String>,
 }
@@ -96,6 +98,7 @@ impl Model {
             subspace,
             heldout,
             params: None,
+            cells: None,
             extra,
         }
     }
@@ -116,7 +119,25 @@ impl Model {
         self.heldout.as_ref()
     }
 
-    /// Another trade-off from the same fit, without the data.
+    /// The same with cells.
+    pub(crate) fn with_cells(self, cells: Cells) -> Self {
+        Model { cells: Some(cells), ..self }
+    }
+
+    /// The same with what was certified of its cells.
+    pub fn certified(mut self, certificate: CellCertificate) -> Self {
+        if let Some(cells) = &mut self.cells {
+            cells.certify(certificate);
+        }
+        self
+    }
+
+    /// Where z is cut, if it is. The figures of [`Model::point`] are then those before the cut.
+    pub fn cells(&self) -> Option<&Cells> {
+        self.cells.as_ref()
+    }
+
+    /// Another trade-off from the same fit, without the data. It has no cells.
     pub fn retune(&self, goal: Goal) -> Result<Self> {
         let solution = self.front()?.solve(goal)?;
         let (columns, labels) = ((self.columns.clone(), self.raw.clone()), self.labels.clone());
@@ -133,7 +154,8 @@ impl Model {
 
     /// The frozen encoder.
     pub fn encoder(&self) -> Encoder {
-        Encoder::new(&self.columns, &self.raw, &self.reduced, &self.subspace)
+        let encoder = Encoder::new(&self.columns, &self.raw, &self.reduced, &self.subspace);
+        encoder.with_cells(self.cells.clone())
     }
 
     /// How dense inputs are scaled before they are encoded: the encoder does it.

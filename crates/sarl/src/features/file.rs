@@ -121,7 +121,7 @@ impl FeatureMap {
 
     /// The inverse of [`FeatureMap::to_bytes`].
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
-        let (reader, description): (_, Description) = Reader::open(bytes, KIND, VERSION)?;
+        let (reader, description): (_, Description) = Reader::open(bytes, KIND, VERSION..=VERSION)?;
         let columns = Columns::restore(&reader, &description.map)?;
         let raw = RawInputs::restore(&reader, description.inputs, columns.inputs())?;
         let m = columns.outputs();

@@ -52,7 +52,7 @@ impl Wide {
 
     /// The inverse of [`Wide::to_bytes`], with everything checked as if it were pushed.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
-        let (reader, description): (_, Description) = Reader::open(bytes, KIND, VERSION)?;
+        let (reader, description): (_, Description) = Reader::open(bytes, KIND, VERSION..=VERSION)?;
         let Description { layout, options, rows, weighted, extra } = description;
         let described = |e: Error| reader.problem(format!("the description is wrong: {e}"));
         let mut wide = Wide::new(layout, options, 0).map_err(described)?;

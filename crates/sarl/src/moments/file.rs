@@ -56,7 +56,7 @@ impl Moments {
 
     /// The inverse of [`Moments::to_bytes`], with every size checked before it is believed.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
-        let (reader, description): (_, Description) = Reader::open(bytes, KIND, VERSION)?;
+        let (reader, description): (_, Description) = Reader::open(bytes, KIND, VERSION..=VERSION)?;
         let Description { layout, options, seen, folds, noise, landmarks, extra } = description;
         let described = |e: Error| reader.problem(format!("the description is wrong: {e}"));
         let mut moments = Moments::new(layout, options).map_err(described)?;

@@ -1,0 +1,88 @@
+//! What is asked of cells.
+
+use serde::{Deserialize, Serialize};
+
+use crate::front::NamedLimits;
+use crate::{Error, Result};
+
+/// What of an adversary is limited.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Adversary {
+    /// How far its balanced accuracy is above guessing, 0 to 1.
+    Advantage,
+    /// Its accuracy.
+    Accuracy,
+}
+
+/// Limits of each sensitive attribute.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Limits {
+    /// The same for each.
+    Each(f64),
+    /// For those that are named; the others have none.
+    Named(NamedLimits),
+}
+
+/// The most utility with certified limits.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CellGoal {
+    /// What is limited.
+    pub adversary: Adversary,
+    /// By how much.
+    pub limits: Limits,
+    /// How sure the certificate is, for example 0.95.
+    pub confidence: f64,
+    /// The most cells that there may be.
+    pub cells: usize,
+}
+
+/// More cells than this are not searched for.
+pub const MOST_CELLS: usize = 32;
+
+impl CellGoal {
+    /// Whether it can be asked for.
+    pub fn check(&self) -> Result<()> {
+        let argument = |name, value, expected| Err(Error::Argument { name, value, expected });
+        let values = match &self.limits {
+            Limits::Each(value) => vec![*value],
+            Limits::Named(named) => named.values().copied().collect(),
+        };
+        let name = self.name();
+        if let Some(&value) = values.iter().find(|v| !(0.0..=1.0).contains(*v)) {
+            return argument(name, value, "expected 0 to 1");
+        }
+        if !(self.confidence > 0.0 && self.confidence < 1.0) {
+            return argument("confidence", self.confidence, "expected above 0, below 1");
+        }
+        if !(2..=MOST_CELLS).contains(&self.cells) {
+            return argument("cells", self.cells as f64, "expected 2 to 32");
+        }
+        Ok(())
+    }
+
+    /// What is limited, for messages.
+    pub fn name(&self) -> &'static str {
+        match self.adversary {
+            Adversary::Advantage => "advantage",
+            Adversary::Accuracy => "adversary accuracy",
+        }
+    }
+
+    /// The figure that is limited.
+    pub(super) fn of(&self, figures: &super::Figures) -> f64 {
+        match self.adversary {
+            Adversary::Advantage => figures.advantage,
+            Adversary::Accuracy => figures.accuracy,
+        }
+    }
+
+    /// The limit of an attribute.
+    pub fn limit(&self, name: &str) -> f64 {
+        match &self.limits {
+            Limits::Each(limit) => *limit,
+            Limits::Named(named) => named.get(name).copied().unwrap_or(1.0),
+        }
+    }
+}

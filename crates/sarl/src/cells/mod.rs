@@ -1,0 +1,94 @@
+//! A guarantee against every adversary: z is cut into few cells, and the cell is published.
+//!
+//! Whatever an adversary computes from a cell, it is a table from cells to groups. With the counts of
+//! cells and groups on fresh rows, everything about every adversary is known: see [`Figures`] for what the best
+//! one reaches, [`bounds()`] for what none exceeds on rows drawn alike.
+//!
+//! ```text
+//! rows ─┬─ fit ─────► Fitted ──► encoders of every leakage
+//!       ├─ choose ──► Chooser ──► Model with Cells: the most utility whose bound should meet the limit
+//!       └─ certify ─► Certifier ──► CellCertificate
+//! ```
+//!
+//! [`Part::of`] gives each row its part. The search is [`intervals`] (exact, by dynamic programming) where z
+//! has one column, else boxes by recursive cuts; then cells are merged, also such as do not touch.
+//!
+//! ```
+//! use sarl::cells::{Adversary, CellGoal, Certifier, Chooser, LOOKS, Limits, PartRows};
+//! use sarl::{Block, Fit, FitParams, Layout, Role};
+//! let rows = |from: usize, n: usize| {
+//!     let x = faer::Mat::from_fn(n, 2, |i, j| (((from + i) * (7 + 4 * j)) % 31) as f64 - 15.0);
+//!     let y: Vec<u32> = (0..n).map(|i| u32::from(x[(i, 0)] > 0.0)).collect();
+//!     let s: Vec<u32> = (0..n).map(|i| u32::from(x[(i, 0)] + x[(i, 1)] > 0.0)).collect();
+//!     (x, y, s)
+//! };
+//! let layout = Layout::dense(2).class("y", Role::Target, 2).class("s", Role::Sensitive, 2);
+//! let mut fit = Fit::new(FitParams::default(), layout)?;
+//! let (x, y, s) = rows(0, 2000);
+//! fit.push(&Block::new(x.as_ref()).class(&y).class(&s))?;
+//! let mut chooser = Chooser::new(&fit.finish()?, 0)?;
+//! let (x, y, s) = rows(2000, 2000);
+//! chooser.push(&Block::new(x.as_ref()).class(&y).class(&s))?;
+//! let (adversary, limits) = (Adversary::Advantage, Limits::Each(0.5));
+//! let goal = CellGoal { adversary, limits, confidence: 0.95, cells: 4 };
+//! let model = chooser.choose(&goal, 2000)?.remove(0);
+//! let mut certifier = Certifier::new(&model)?;
+//! let (x, y, s) = rows(4000, 2000);
+//! certifier.push(&Block::new(x.as_ref()).class(&y).class(&s))?;
+//! let certificate = certifier.certificate(0.95, LOOKS, PartRows::default());
+//! println!("no adversary has an advantage above {}", certificate.bounds()[0].advantage);
+//! # Ok::<(), sarl::Error>(())
+//! ```
+
+mod binomial;
+mod bounds;
+#[expect(clippy::module_inception, reason = "the type has the name of what this is all about")]
+mod cells;
+mod choose;
+mod counts;
+mod fine;
+mod goal;
+mod intervals;
+mod measure;
+mod merging;
+mod partition;
+mod sample;
+#[cfg(test)]
+mod tests;
+
+pub use bounds::{Rule, bounds};
+pub use cells::{CellCertificate, Cells, CertifiedAttribute, CertifiedTarget, Certifier, PartRows};
+pub use choose::{Chooser, LOOKS};
+pub use counts::{Counts, Figures};
+pub use goal::{Adversary, CellGoal, Limits, MOST_CELLS};
+pub use partition::{Node, Partition};
+
+/// What a row serves for. No row serves twice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// The fit of the encoder.
+    Fit,
+    /// The choice of cells.
+    Choose,
+    /// The certificate.
+    Certify,
+}
+
+impl Part {
+    /// The share of rows that each part gets: fit, choose, certify.
+    pub const SHARES: [f64; 3] = [0.4, 0.3, 0.3];
+
+    /// The part of a row, counted from 0: a fixed function of its place and the seed.
+    pub fn of(row: u64, seed: u64) -> Self {
+        // The finaliser of SplitMix64: every bit of the place moves every bit of the result.
+        let mut bits = row.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(seed ^ 0x5851_f42d);
+        bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        let share = ((bits ^ (bits >> 31)) >> 11) as f64 / (1u64 << 53) as f64;
+        match share {
+            s if s < Self::SHARES[0] => Part::Fit,
+            s if s < Self::SHARES[0] + Self::SHARES[1] => Part::Choose,
+            _ => Part::Certify,
+        }
+    }
+}
