@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use faer::MatRef;
+use sarl::cells::Part;
 use sarl::{Block, Features, Fit, FitParams, Fitted, Layout, Role};
 use sarl_data::{
     BlockOptions, DataBlock, FeatureValues, LabelColumn, LabelValues, Labels, Missing, Request,
@@ -44,6 +45,17 @@ pub fn fit(
     outputs: &[&Path],
     global: &Global,
 ) -> Outcome<FittedTable> {
+    fit_part(data, encoder, outputs, None, global)
+}
+
+/// The same on the rows of a part, or on all of them.
+pub fn fit_part(
+    data: &DataOptions,
+    encoder: &EncoderOptions,
+    outputs: &[&Path],
+    part: Option<Part>,
+    global: &Global,
+) -> Outcome<FittedTable> {
     let params = params(encoder, data.scale)?;
     let source = Source::open(&data.data)?;
     for output in outputs {
@@ -57,7 +69,9 @@ pub fn fit(
     }
     params.check_rows(schema.rows())?;
     let public = encoder.landmarks_from.as_deref();
-    let fit = match read(&Rows { source: &source, schema: &schema, global }, &params, public) {
+    let part = part.map(|part| (part, encoder.seed));
+    let rows = Rows { source: &source, schema: &schema, part, global };
+    let fit = match read(&rows, &params, public) {
         Ok(fit) => fit,
         Err(failure) => {
             // The full pass names the count and the first rows of what is missing.
@@ -136,26 +150,39 @@ pub fn learn(source: &Source, request: &Request, global: &Global, how: Learn) ->
 }
 
 /// A data set whose schema is known.
-struct Rows<'a> {
-    source: &'a Source,
-    schema: &'a Schema,
-    global: &'a Global,
+pub struct Rows<'a> {
+    pub source: &'a Source,
+    pub schema: &'a Schema,
+    /// Only the rows of this part, which a seed gives them.
+    pub part: Option<(Part, u64)>,
+    pub global: &'a Global,
 }
 
 impl Rows<'_> {
-    /// Hands every block to `work`.
-    fn each(&self, what: &'static str, mut work: impl FnMut(&DataBlock) -> Outcome) -> Outcome {
+    /// Hands every block to `work`; how many rows there are, those of other parts with them.
+    pub fn each(
+        &self,
+        what: &'static str,
+        mut work: impl FnMut(&DataBlock) -> Outcome,
+    ) -> Outcome<u64> {
         let mut pass = Pass::new(what, Some(self.schema.rows()), self.global.quiet);
         let mut rows = 0;
         let mut blocks = self.source.blocks(self.schema, &BlockOptions::default())?;
         while let Some(block) = blocks.next() {
             let block = block?;
+            let first = rows;
             rows += block.rows as u64;
-            work(&block)?;
+            match self.part {
+                Some((part, seed)) => {
+                    let is_in = |i: &usize| Part::of(first + *i as u64, seed) == part;
+                    work(&block.select(&(0..block.rows).filter(is_in).collect::<Vec<_>>()))?;
+                }
+                None => work(&block)?,
+            }
             blocks.recycle(block);
             pass.check(rows)?;
         }
-        Ok(())
+        Ok(rows)
     }
 }
 

@@ -96,6 +96,11 @@ impl From<sarl::Error> for Failure {
                 Exit::Unreachable,
                 Some("ask for less, or fit with a smaller --ridge or a larger --dim"),
             ),
+            Error::Uncertifiable { .. } => {
+                (Exit::Unreachable, Some("allow more, or give more rows"))
+            }
+            Error::NoGroups { .. } => (Exit::Usage, Some("name a column of classes, or COL:class")),
+            Error::NoTarget => (Exit::Usage, Some("name a --target that is a column")),
             Error::Argument { .. }
             | Error::Kernel(_)
             | Error::NoRandomFeatures

@@ -3,6 +3,7 @@
 
 mod args;
 mod attributes;
+mod certificate;
 mod commands;
 mod data;
 mod demand;
@@ -69,6 +70,7 @@ fn run(cli: &Cli) -> Outcome {
         Command::Retune(options) => commands::retune::run(options, global),
         Command::Encode(options) => commands::encode::run(options, global),
         Command::Audit(options) => commands::audit::run(options, global),
+        Command::Certify(options) => commands::certify::run(options, global),
         Command::Compare(options) => commands::compare::run(options, global),
         Command::Info(options) => commands::info::run(options, global),
         Command::Reproduce(options) => reproduce::run(options, global),

@@ -100,4 +100,4 @@ pub use schema::{
 };
 pub use source::Source;
 pub use text::{DateOrder, Decimal, Written};
-pub use write::Writer;
+pub use write::{Writer, with_codes};

@@ -174,6 +174,19 @@ pub enum Error {
     /// A kernel that random features cannot stand for.
     #[error("there are no random Fourier features of a polynomial kernel; use landmarks")]
     NoRandomFeatures,
+    /// No cells that keep anything of the target can be expected to meet the limit.
+    #[error(
+        "no cells that keep anything of the target can be certified to an {goal} of {asked}: on so \
+         many rows the least is about {least:.3}"
+    )]
+    Uncertifiable {
+        /// What is limited.
+        goal: &'static str,
+        /// The limit.
+        asked: f64,
+        /// The least that can be expected.
+        least: f64,
+    },
     /// Cells are certified against adversaries that name a group.
     #[error("`{name}` holds numbers: a guarantee against every adversary needs groups")]
     NoGroups {

@@ -1,6 +1,7 @@
 //! Which goal.
 
-use clap::Args;
+use clap::{Args, ValueEnum};
+use sarl::cells::{Adversary, CellGoal, CellUtility, Limits, MOST_CELLS};
 use sarl::{Goal, NamedLimits};
 
 use crate::failure::{Failure, Outcome};
@@ -24,6 +25,38 @@ pub struct GoalOptions {
     /// `income=0.9` is for those named and no others
     #[arg(long, value_name = "U|NAME=U,…", value_parser = shares)]
     pub min_utility: Option<Shares>,
+    /// A guarantee against every adversary: how far its balanced accuracy may be above guessing,
+    /// 0 to 1; `sex=0.05,race=0.1` limits those named and no others
+    #[arg(long, value_name = "A|NAME=A,…", value_parser = shares)]
+    pub max_advantage: Option<Shares>,
+    /// The same for its accuracy
+    #[arg(long, value_name = "A|NAME=A,…", value_parser = shares)]
+    pub max_adversary_accuracy: Option<Shares>,
+}
+
+/// How the guarantee against every adversary is made.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Guarantee against every adversary")]
+pub struct CellOptions {
+    /// How sure the guarantee is [default: 0.95]
+    #[arg(long, value_name = "C")]
+    pub confidence: Option<f64>,
+    /// The most cells that z is cut into [default: 8]
+    #[arg(long, value_name = "K")]
+    pub cells: Option<u32>,
+    /// What the cells keep of a target with classes: how well it is predicted, or also how likely
+    /// each class is [default: accuracy]
+    #[arg(long, value_enum, value_name = "WHAT")]
+    pub cell_utility: Option<UtilityName>,
+}
+
+/// What cells keep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum UtilityName {
+    /// Accuracy: one cell for each class
+    Accuracy,
+    /// Explained variance: more cells
+    Variance,
 }
 
 /// One share for each label, or shares of labels by name.
@@ -52,7 +85,75 @@ fn shares(text: &str) -> Result<Shares, String> {
     Ok(Shares::Named(named))
 }
 
+impl CellOptions {
+    /// The goal with these limits.
+    pub fn goal(&self, adversary: Adversary, limits: Limits) -> Outcome<CellGoal> {
+        let confidence = self.confidence.unwrap_or(0.95);
+        let cells = self.cells.unwrap_or(8) as usize;
+        if !(confidence > 0.0 && confidence < 1.0) {
+            let message = format!("--confidence is {confidence}: expected above 0, below 1");
+            return Err(Failure::usage(message));
+        }
+        if !(2..=MOST_CELLS).contains(&cells) {
+            let message = format!("--cells is {cells}: expected 2 to {MOST_CELLS}");
+            return Err(Failure::usage(message));
+        }
+        let utility = match self.cell_utility {
+            Some(UtilityName::Variance) => CellUtility::Variance,
+            Some(UtilityName::Accuracy) | None => CellUtility::Accuracy,
+        };
+        Ok(CellGoal { adversary, limits, utility, confidence, cells })
+    }
+
+    /// Refuses options that have no effect.
+    pub fn check_unused(&self) -> Outcome {
+        let given = [
+            ("--confidence", self.confidence.is_some()),
+            ("--cells", self.cells.is_some()),
+            ("--cell-utility", self.cell_utility.is_some()),
+        ];
+        match given.iter().find(|(_, given)| *given) {
+            Some((option, _)) => {
+                Err(Failure::usage(format!("{option} is for a guarantee against every adversary"))
+                    .hint("add --max-advantage (fit) or --certified (front)"))
+            }
+            None => Ok(()),
+        }
+    }
+}
+
 impl GoalOptions {
+    /// The limits of every adversary, if such a goal was given.
+    pub fn certified(&self, options: &CellOptions) -> Outcome<Option<CellGoal>> {
+        let given = [
+            (&self.max_advantage, "--max-advantage", Adversary::Advantage),
+            (&self.max_adversary_accuracy, "--max-adversary-accuracy", Adversary::Accuracy),
+        ];
+        let given = given.into_iter().find_map(|(s, option, of)| Some((s.as_ref()?, option, of)));
+        let Some((shares, option, adversary)) = given else {
+            options.check_unused()?;
+            return Ok(None);
+        };
+        let limits = match shares {
+            Shares::Each(value) => {
+                checked(Goal::Leakage(*value), option, *value, "0 to 1")?;
+                Limits::Each(*value)
+            }
+            Shares::Named(named) => {
+                for (name, value) in named {
+                    checked(
+                        Goal::Leakage(*value),
+                        &format!("{option} of `{name}`"),
+                        *value,
+                        "0 to 1",
+                    )?;
+                }
+                Limits::Named(named.clone())
+            }
+        };
+        options.goal(adversary, limits).map(Some)
+    }
+
     /// The goal, if its value can be asked for at all; clap has seen to it that there is one.
     pub fn goal(&self) -> Outcome<Goal> {
         if let Some(value) = self.lambda {
@@ -72,7 +173,8 @@ impl GoalOptions {
             .into_iter()
             .find_map(|(shares, option, of)| shares.as_ref().map(|shares| (shares, option, of)));
         match given {
-            None => Err(Failure::usage("a goal is missing")),
+            None => Err(Failure::usage("a guarantee against every adversary needs rows")
+                .hint("use `sarl fit`")),
             Some((Shares::Each(value), option, (each, _))) => {
                 checked(each(*value), option, *value, "0 to 1")
             }

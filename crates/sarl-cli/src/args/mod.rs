@@ -14,7 +14,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 pub use self::compare::Compare;
 pub use self::data::{DataOptions, MissingPolicy, ScalePolicy, UnseenPolicy};
 pub use self::encoder::{Approximation, EncoderOptions, KernelName, NumberOrAuto, Sampling};
-pub use self::goal::GoalOptions;
+pub use self::goal::{CellOptions, GoalOptions};
 pub use self::page::PageOptions;
 pub use self::probing::ProbeOptions;
 
@@ -54,6 +54,7 @@ pub enum Command {
     Retune(Retune),
     Encode(Encode),
     Audit(Audit),
+    Certify(Certify),
     Compare(Compare),
     Info(Info),
     Reproduce(Reproduce),
@@ -102,7 +103,7 @@ pub struct Bounds {
 /// The whole trade-off between what is kept and what is hidden
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Example:\n  sarl front sarl-demo/mixture.csv -t shape -s colour --csv front.csv\n  sarl front sarl-demo/mixture.csv -t shape -s colour --html report.html --audit"
+    after_help = "Example:\n  sarl front sarl-demo/mixture.csv -t shape -s colour --csv front.csv\n  sarl front sarl-demo/mixture.csv -t shape -s colour --html report.html --audit\n  sarl front people.csv -t income -s sex --certified"
 )]
 pub struct Front {
     #[command(flatten)]
@@ -115,6 +116,11 @@ pub struct Front {
     /// Write the points to this CSV file
     #[arg(long, value_name = "FILE")]
     pub csv: Option<PathBuf>,
+    /// The front of guarantees against every adversary, instead
+    #[arg(long, conflicts_with = "points", help_heading = "Guarantee against every adversary")]
+    pub certified: bool,
+    #[command(flatten)]
+    pub cells: CellOptions,
     #[command(flatten)]
     pub page: PageOptions,
     /// Audit encoders along the front for the report, with one seed
@@ -125,7 +131,7 @@ pub struct Front {
 /// Fit an encoder for a goal and write it, with its certificate
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Example:\n  sarl fit sarl-demo/mixture.csv -t shape -s colour --max-leakage 0.02 -o m.safetensors\n  sarl fit sarl-demo/mixture.csv -t shape -s colour --max-leakage 0.02 -o m.safetensors --html report.html --audit"
+    after_help = "Example:\n  sarl fit sarl-demo/mixture.csv -t shape -s colour --max-leakage 0.02 -o m.safetensors\n  sarl fit sarl-demo/mixture.csv -t shape -s colour --max-leakage 0.02 -o m.safetensors --html report.html --audit\n  sarl fit people.csv -t income -s sex --max-advantage 0.05 -o m.safetensors"
 )]
 pub struct Fit {
     #[command(flatten)]
@@ -134,6 +140,8 @@ pub struct Fit {
     pub encoder: EncoderOptions,
     #[command(flatten)]
     pub goal: GoalOptions,
+    #[command(flatten)]
+    pub cells: CellOptions,
     /// The model file to write
     #[arg(long, short, value_name = "FILE")]
     pub output: PathBuf,
@@ -208,6 +216,25 @@ pub struct Audit {
     pub no_control: bool,
     #[command(flatten)]
     pub page: PageOptions,
+}
+
+/// What no adversary can learn from the cells of a model, proved on fresh rows
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Example:\n  sarl fit train.csv -t income -s sex --max-advantage 0.05 -o m.safetensors\n  sarl certify m.safetensors fresh.csv"
+)]
+pub struct Certify {
+    /// A model file with cells
+    pub model: PathBuf,
+    /// Rows that the model has not seen
+    #[arg(required = true)]
+    pub data: Vec<PathBuf>,
+    /// How sure the guarantee is [default: that of the fit]
+    #[arg(long, value_name = "C")]
+    pub confidence: Option<f64>,
+    /// What to do with a category that the model does not know
+    #[arg(long, value_enum, default_value_t)]
+    pub unseen: UnseenPolicy,
 }
 
 /// What is in a model file

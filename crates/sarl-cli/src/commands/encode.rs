@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use sarl::Model;
-use sarl_data::{BlockOptions, Gaps, Labels, Schema, Source, Unseen, Writer};
+use sarl_data::{BlockOptions, Gaps, Labels, Schema, Source, Unseen, Writer, with_codes};
 use serde_json::json;
 
 use super::fit::SCHEMA;
@@ -14,6 +14,9 @@ use crate::data::{check_output, with_block};
 use crate::failure::{Exit, Failure, Outcome};
 use crate::output;
 use crate::progress::Pass;
+
+/// The column of the cell.
+const CELL: &str = "cell";
 
 pub fn run(options: &Encode, global: &Global) -> Outcome {
     let start = Instant::now();
@@ -39,9 +42,19 @@ pub fn run(options: &Encode, global: &Global) -> Outcome {
         gaps: Gaps::Mark,
         ..Default::default()
     };
-    let names: Vec<String> = (0..encoder.dim()).map(|j| format!("z{j}")).collect();
+    // The columns of a centre are counted from 1.
+    let first = usize::from(encoder.cells().is_some());
+    let mut names: Vec<String> = (first..encoder.dim() + first).map(|j| format!("z{j}")).collect();
+    let mut keep = options.keep.clone();
+    // A matrix file has no other columns than numbers.
+    let is_matrix = options.output.extension().is_some_and(|e| e.eq_ignore_ascii_case("npy"));
+    match encoder.cells() {
+        Some(_) if is_matrix => names.insert(0, CELL.to_owned()),
+        Some(_) => keep.push(CELL.to_owned()),
+        None => {}
+    }
     let mut blocks = source.blocks(&schema, &reading)?;
-    let mut writer = Writer::create(&options.output, &names, &options.keep)?;
+    let mut writer = Writer::create(&options.output, &names, &keep)?;
     let mut pass = Pass::new("encoding", source.rows_hint().map(|h| h.rows), global.quiet);
     let (mut rows, mut dropped) = (0, 0);
     while let Some(block) = blocks.next() {
@@ -52,7 +65,23 @@ pub fn run(options: &Encode, global: &Global) -> Outcome {
             flat[row * z.ncols()..][..z.ncols()].fill(f64::NAN);
         }
         dropped += block.gaps.len();
-        writer.write(&flat, block.rows, block.keep.as_ref())?;
+        if encoder.cells().is_some() {
+            let cells = with_block(&block, |b| Ok(encoder.cells_of(b)?))?;
+            let known = |(i, cell): (usize, u32)| (!block.gaps.contains(&i)).then_some(cell);
+            let cells = cells.into_iter().enumerate().map(known);
+            if is_matrix {
+                let row = |(cell, z): (Option<u32>, &[f64])| {
+                    [&[cell.map_or(f64::NAN, f64::from)], z].concat()
+                };
+                flat = cells.zip(flat.chunks(z.ncols())).flat_map(row).collect();
+                writer.write(&flat, block.rows, None)?;
+            } else {
+                let keep = with_codes(block.keep.as_ref(), CELL, cells)?;
+                writer.write(&flat, block.rows, Some(&keep))?;
+            }
+        } else {
+            writer.write(&flat, block.rows, block.keep.as_ref())?;
+        }
         rows += block.rows as u64;
         blocks.recycle(block);
         pass.check(rows)?;

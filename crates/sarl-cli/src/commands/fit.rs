@@ -6,7 +6,7 @@ use std::time::Instant;
 use sarl::{HeldOut, HeldOutLabels, HeldOutLosses, Model};
 use serde_json::{Value, json};
 
-use super::front;
+use super::{certified, front};
 use crate::args::{Fit, Global};
 use crate::failure::{Failure, Outcome};
 use crate::origin::Origin;
@@ -26,8 +26,11 @@ pub const POINTS: usize = 101;
 
 pub fn run(options: &Fit, global: &Global) -> Outcome {
     let start = Instant::now();
-    let goal = options.goal.goal()?;
     model_output(&options.output)?;
+    if let Some(goal) = options.goal.certified(&options.cells)? {
+        return certified::fit(options, &goal, global);
+    }
+    let goal = options.goal.goal()?;
     let outputs: Vec<&Path> =
         [&options.output].into_iter().chain(&options.page.html).map(PathBuf::as_path).collect();
     if options.page.html.as_ref() == Some(&options.output) {

@@ -6,6 +6,7 @@ use std::path::Path;
 use sarl::{Goal, HeldOut, HeldOutLosses, Point};
 use serde_json::{Value, json};
 
+use super::certified;
 use crate::args::{Front, Global};
 use crate::failure::{Failure, Outcome};
 use crate::page::{Heard, Inputs, TableReport, Typed, along_the_front};
@@ -26,6 +27,10 @@ pub fn run(options: &Front, global: &Global) -> Outcome {
     {
         return Err(Failure::usage("--csv and --html are the same file"));
     }
+    if options.certified {
+        return certified::front(options, global);
+    }
+    options.cells.check_unused()?;
     let fitted = data::fit(&options.data, &options.encoder, &outputs, global)?;
     let (reduced, front) = (fitted.fit.reduced()?, fitted.fit.front()?);
     let warnings = warnings::about_fit(&fitted, &front, global)?;

@@ -2,6 +2,8 @@
 
 pub mod audit;
 pub mod bounds;
+pub mod certified;
+pub mod certify;
 pub mod compare;
 pub mod data;
 pub mod demo;

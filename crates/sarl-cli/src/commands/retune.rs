@@ -11,7 +11,7 @@ use crate::args::{Global, Retune};
 use crate::data::check_output;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::solution::Report;
-use crate::warnings;
+use crate::{output, warnings};
 
 pub fn run(options: &Retune, global: &Global) -> Outcome {
     let start = Instant::now();
@@ -19,7 +19,12 @@ pub fn run(options: &Retune, global: &Global) -> Outcome {
     model_output(&options.output)?;
     // A model may be retuned in place: the old one is whole until the new one is.
     check_output(&options.output, std::iter::empty())?;
-    let mut model = load(&options.model)?.retune(goal.clone())?;
+    let before = load(&options.model)?;
+    if before.cells().is_some() {
+        let message = "the new model has no cells: nothing is guaranteed against every adversary";
+        output::warn(global, message);
+    }
+    let mut model = before.retune(goal.clone())?;
     let front = model.front()?;
     let solved = model.heldout().map(|folds| folds.solve_each(goal, &front)).transpose()?;
     let (heldout, labels): (Option<HeldOutLosses>, Option<HeldOutLabels>) = solved.unzip();

@@ -139,6 +139,35 @@ pub enum LabelColumn {
 }
 
 impl DataBlock {
+    /// Some of the rows, in the order given. Columns handed through and gaps are left behind.
+    pub fn select(&self, rows: &[usize]) -> Self {
+        fn pick<T: Copy>(from: &[T], rows: &[usize]) -> Vec<T> {
+            rows.iter().map(|&i| from[i]).collect()
+        }
+        let width = self.dense.len().checked_div(self.rows).unwrap_or(0);
+        let label = |column: &LabelColumn| match column {
+            LabelColumn::Class { classes, codes } => {
+                LabelColumn::Class { classes: *classes, codes: pick(codes, rows) }
+            }
+            LabelColumn::Number(values) => LabelColumn::Number(pick(values, rows)),
+        };
+        let codes = self.codes.iter().map(|column| CodeColumn {
+            categories: column.categories,
+            codes: pick(&column.codes, rows),
+        });
+        DataBlock {
+            first_row: self.first_row,
+            rows: rows.len(),
+            dense: rows.iter().flat_map(|&i| &self.dense[i * width..][..width]).copied().collect(),
+            codes: codes.collect(),
+            targets: self.targets.iter().map(label).collect(),
+            sensitives: self.sensitives.iter().map(label).collect(),
+            weights: self.weights.as_ref().map(|weights| pick(weights, rows)),
+            keep: None,
+            gaps: Vec::new(),
+        }
+    }
+
     /// All features as one matrix, row by row: the dense columns, then the one-hot
     /// columns, as the schema's [`feature_names`](Schema::feature_names) calls them.
     pub fn densify(&self) -> Vec<f64> {

@@ -5,8 +5,10 @@ mod table;
 mod text;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use arrow_array::RecordBatch;
+use arrow_array::{ArrayRef, RecordBatch, UInt32Array};
+use arrow_schema::{DataType, Field, FieldRef, Schema};
 
 use crate::error::{DataError, Result};
 
@@ -61,6 +63,24 @@ impl Writer {
     pub fn finish(self) -> Result<()> {
         self.sink.finish()
     }
+}
+
+/// Columns to keep with one of codes after them; rows without a code are empty there.
+pub fn with_codes(
+    keep: Option<&RecordBatch>,
+    name: &str,
+    codes: impl Iterator<Item = Option<u32>>,
+) -> Result<RecordBatch> {
+    let codes: ArrayRef = Arc::new(codes.collect::<UInt32Array>());
+    let (found, rows) = (codes.len(), keep.map_or(codes.len(), RecordBatch::num_rows));
+    let schema = keep.map(|batch| batch.schema());
+    let kept = schema.iter().flat_map(|schema| schema.fields().iter().cloned());
+    let field = Arc::new(Field::new(name, DataType::UInt32, true));
+    let fields: Vec<FieldRef> = kept.chain([field]).collect();
+    let columns = keep.map(|batch| batch.columns().to_vec()).unwrap_or_default();
+    let columns = columns.into_iter().chain([codes]).collect();
+    RecordBatch::try_new(Arc::new(Schema::new(fields)), columns)
+        .map_err(|_| DataError::WrongBlock { found, rows, columns: 1 })
 }
 
 /// What the file and its columns are called.

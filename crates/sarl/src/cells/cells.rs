@@ -87,7 +87,7 @@ impl CellCertificate {
     /// Whether the limits of a goal are met.
     pub fn meets(&self, goal: &CellGoal) -> bool {
         let mut all = self.attributes.iter().zip(self.bounds());
-        all.all(|(a, bound)| goal.of(&bound) <= goal.limit(&a.name))
+        all.all(|(a, bound)| goal.figure(&bound) <= goal.limit(&a.name))
     }
 }
 

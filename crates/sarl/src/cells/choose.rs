@@ -6,9 +6,9 @@ use super::bounds::{Rule, mean_margin};
 use super::cells::Cells;
 use super::counts::Counts;
 use super::fine::{Fine, bins, boxes};
-use super::goal::{Adversary, CellGoal};
+use super::goal::{Adversary, CellGoal, CellUtility};
 use super::intervals::Runs;
-use super::measure::{Kind, Measure};
+use super::measure::{Kind, Measure, add, most};
 use super::merging::groupings;
 use super::partition::Partition;
 use super::sample::Sample;
@@ -26,10 +26,10 @@ const FACTOR: f64 = 1.35;
 /// Intervals that are merged.
 const INTERVALS: usize = 24;
 /// How many standard deviations below the limit each proposal is expected to be. The first keeps
-/// more, the second is almost sure to be certified.
-const SLACK: [f64; LOOKS] = [0.75, 2.5];
+/// most, the last is almost sure to be certified.
+const SLACK: [f64; LOOKS] = [0.25, 1.0, 1.75, 2.75];
 /// Proposals that may be certified on the same rows; each has its part of 1 − confidence.
-pub const LOOKS: usize = 2;
+pub const LOOKS: usize = 4;
 
 /// Chooses the cells of an encoder. Rows pass by once.
 #[derive(Clone, Debug)]
@@ -78,7 +78,7 @@ impl Chooser {
             }
         }
         let labels = full.labels().to_vec();
-        Measure::new(&labels, Adversary::Advantage)?;
+        Measure::new(&labels, Adversary::Advantage, CellUtility::Accuracy)?;
         let encoders: Vec<Encoder> = models.iter().map(Model::encoder).collect();
         let sample = Sample::new(encoders.len(), seed);
         let layout = full.encoder().layout(&labels);
@@ -117,7 +117,7 @@ impl Chooser {
         if chosen.is_empty() {
             let least = candidates.iter().map(|c| plan.expected(c, 0.0)).fold(1.0, f64::min);
             let asked = plan.names.iter().map(|name| goal.limit(name)).fold(1.0, f64::min);
-            return Err(Error::Unreachable { goal: goal.name(), asked, low: least, high: 1.0 });
+            return Err(Error::Uncertifiable { goal: goal.name(), asked, least });
         }
         Ok(chosen.into_iter().map(|c| self.model(c, &plan)).collect())
     }
@@ -165,7 +165,8 @@ impl Chooser {
         if self.sample.rows() < 2 {
             return Err(Error::TooFewRows { rows: self.sample.rows() as u64 });
         }
-        let measure = self.sample.measure(Measure::new(&self.labels, goal.adversary)?);
+        let measure =
+            self.sample.measure(Measure::new(&self.labels, goal.adversary, goal.utility)?);
         let of = |encoder: usize| self.candidates(encoder, &measure, goal.cells);
         let all: Vec<Vec<Candidate>> = (0..self.encoders.len()).into_par_iter().map(of).collect();
         let nothing = measure.nothing();
@@ -182,6 +183,7 @@ impl Chooser {
         };
         let prices = std::iter::once(0.0).chain((0..PRICES).map(|i| LEAST * FACTOR.powi(i)));
         let candidate = |partition: Partition, sums: Vec<Vec<f64>>| {
+            let (partition, sums) = decided(measure, partition, sums);
             let utility = sums.iter().map(|s| measure.utility(s)).sum();
             Candidate { encoder, partition, sums, utility }
         };
@@ -238,11 +240,7 @@ impl Chooser {
             let of = |sums: &Vec<f64>| {
                 let values = &sums[measure.labels[target.label].clone()];
                 match target.kind {
-                    Kind::Classes => {
-                        let most = (0..values.len())
-                            .max_by(|&a, &b| values[a].total_cmp(&values[b]).then(b.cmp(&a)));
-                        vec![most.unwrap_or(0) as f64]
-                    }
+                    Kind::Classes | Kind::Variance => vec![most(values) as f64],
                     Kind::Numbers => self.sample.means(target.label, values, sums[0]),
                 }
             };
@@ -258,6 +256,34 @@ impl Chooser {
         };
         self.models[*encoder].clone().with_cells(cells)
     }
+}
+
+/// Where accuracy is all that is kept, cells that predict the same are one: that keeps as much and
+/// gives away less.
+fn decided(
+    measure: &Measure,
+    partition: Partition,
+    sums: Vec<Vec<f64>>,
+) -> (Partition, Vec<Vec<f64>>) {
+    let decisions: Option<Vec<Vec<usize>>> = sums.iter().map(|s| measure.decision(s)).collect();
+    let Some(decisions) = decisions else { return (partition, sums) };
+    let mut known: Vec<&Vec<usize>> = Vec::new();
+    let mut merged: Vec<Vec<f64>> = Vec::new();
+    let mut to = Vec::new();
+    for (decision, sums) in decisions.iter().zip(&sums) {
+        match known.iter().position(|k| *k == decision) {
+            Some(at) => {
+                add(&mut merged[at], sums);
+                to.push(at as u32);
+            }
+            None => {
+                to.push(known.len() as u32);
+                known.push(decision);
+                merged.push(sums.clone());
+            }
+        }
+    }
+    (partition.relabelled(&to), merged)
 }
 
 /// The candidate that keeps most, of those the one with fewest cells.
@@ -277,7 +303,7 @@ fn intervals(
     let mut start = 0;
     for (&end, &cell) in ends.iter().zip(cells) {
         for bin in &fine.sums[start..end] {
-            super::measure::add(&mut sums[cell as usize], bin);
+            add(&mut sums[cell as usize], bin);
         }
         start = end;
     }

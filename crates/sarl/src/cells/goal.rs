@@ -15,6 +15,17 @@ pub enum Adversary {
     Accuracy,
 }
 
+/// What of a target is kept, where it has classes. Of numbers it is always the variance.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CellUtility {
+    /// The accuracy of the best prediction from cells. As many cells as classes are enough.
+    #[default]
+    Accuracy,
+    /// The share of variance that cells explain: more cells keep how likely each class is.
+    Variance,
+}
+
 /// Limits of each sensitive attribute.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -32,6 +43,9 @@ pub struct CellGoal {
     pub adversary: Adversary,
     /// By how much.
     pub limits: Limits,
+    /// What is kept.
+    #[serde(default)]
+    pub utility: CellUtility,
     /// How sure the certificate is, for example 0.95.
     pub confidence: f64,
     /// The most cells that there may be.
@@ -71,7 +85,7 @@ impl CellGoal {
     }
 
     /// The figure that is limited.
-    pub(super) fn of(&self, figures: &super::Figures) -> f64 {
+    pub fn figure(&self, figures: &super::Figures) -> f64 {
         match self.adversary {
             Adversary::Advantage => figures.advantage,
             Adversary::Accuracy => figures.accuracy,

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::goal::Adversary;
+use super::goal::{Adversary, CellUtility};
 use crate::moments::{Label, LabelKind, Role};
 use crate::{Error, Result};
 
@@ -37,18 +37,30 @@ pub(super) struct Kept {
 pub(super) enum Kind {
     /// The share of rows in the most frequent class of their cell.
     Classes,
-    /// The share of the sum of squares that the means of cells explain.
+    /// The share of the squares of its columns that the means of cells explain.
+    Variance,
+    /// The same of numbers.
     Numbers,
 }
 
 impl Measure {
     /// The places of these labels; totals are not known yet.
-    pub(super) fn new(labels: &[Label], adversary: Adversary) -> Result<Self> {
+    pub(super) fn new(
+        labels: &[Label],
+        adversary: Adversary,
+        utility: CellUtility,
+    ) -> Result<Self> {
         let (mut targets, mut groups, mut places, mut width) =
             (Vec::new(), Vec::new(), Vec::new(), 1);
         for label in labels {
             let (count, kind) = match (label.kind.clone(), label.role) {
-                (LabelKind::Class { classes }, _) => (classes, Kind::Classes),
+                (LabelKind::Class { classes }, _) => (
+                    classes,
+                    match utility {
+                        CellUtility::Accuracy => Kind::Classes,
+                        CellUtility::Variance => Kind::Variance,
+                    },
+                ),
                 (LabelKind::Number { width }, Role::Target) => (width, Kind::Numbers),
                 (LabelKind::Number { .. }, Role::Sensitive) => {
                     return Err(Error::NoGroups { name: label.name.clone() });
@@ -83,7 +95,7 @@ impl Measure {
             let of_label = &sums[self.labels[target.label].clone()];
             match target.kind {
                 Kind::Classes => of_label.iter().copied().fold(0.0, f64::max) / self.totals[0],
-                Kind::Numbers => self.explained(target.label, sums),
+                Kind::Numbers | Kind::Variance => self.explained(target.label, sums),
             }
         };
         self.targets.iter().map(kept).sum::<f64>() / self.targets.len() as f64
@@ -123,10 +135,26 @@ impl Measure {
         self.utility(sums) - price * self.leakage(sums)
     }
 
+    /// The classes that are predicted from a cell, where accuracy is all that is kept.
+    pub(super) fn decision(&self, sums: &[f64]) -> Option<Vec<usize>> {
+        let decided = |target: &Kept| {
+            let counts = &sums[self.labels[target.label].clone()];
+            (target.kind == Kind::Classes).then(|| most(counts))
+        };
+        self.targets.iter().map(decided).collect()
+    }
+
     /// What publishing nothing keeps.
     pub(super) fn nothing(&self) -> f64 {
         self.utility(&self.totals)
     }
+}
+
+/// The place of the largest, the first of several.
+pub(super) fn most(counts: &[f64]) -> usize {
+    let largest =
+        (0..counts.len()).max_by(|&a, &b| counts[a].total_cmp(&counts[b]).then(b.cmp(&a)));
+    largest.unwrap_or(0)
 }
 
 /// Adds the sums of a cell to those of another.

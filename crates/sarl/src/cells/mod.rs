@@ -14,7 +14,7 @@
 //! has one column, else boxes by recursive cuts; then cells are merged, also such as do not touch.
 //!
 //! ```
-//! use sarl::cells::{Adversary, CellGoal, Certifier, Chooser, LOOKS, Limits, PartRows};
+//! use sarl::cells::{Adversary, CellGoal, CellUtility, Certifier, Chooser, LOOKS, Limits, PartRows};
 //! use sarl::{Block, Fit, FitParams, Layout, Role};
 //! let rows = |from: usize, n: usize| {
 //!     let x = faer::Mat::from_fn(n, 2, |i, j| (((from + i) * (7 + 4 * j)) % 31) as f64 - 15.0);
@@ -30,7 +30,8 @@
 //! let (x, y, s) = rows(2000, 2000);
 //! chooser.push(&Block::new(x.as_ref()).class(&y).class(&s))?;
 //! let (adversary, limits) = (Adversary::Advantage, Limits::Each(0.5));
-//! let goal = CellGoal { adversary, limits, confidence: 0.95, cells: 4 };
+//! let utility = CellUtility::Accuracy;
+//! let goal = CellGoal { adversary, limits, utility, confidence: 0.95, cells: 4 };
 //! let model = chooser.choose(&goal, 2000)?.remove(0);
 //! let mut certifier = Certifier::new(&model)?;
 //! let (x, y, s) = rows(4000, 2000);
@@ -60,7 +61,7 @@ pub use bounds::{Rule, bounds};
 pub use cells::{CellCertificate, Cells, CertifiedAttribute, CertifiedTarget, Certifier, PartRows};
 pub use choose::{Chooser, LOOKS};
 pub use counts::{Counts, Figures};
-pub use goal::{Adversary, CellGoal, Limits, MOST_CELLS};
+pub use goal::{Adversary, CellGoal, CellUtility, Limits, MOST_CELLS};
 pub use partition::{Node, Partition};
 
 /// What a row serves for. No row serves twice.

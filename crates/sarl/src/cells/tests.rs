@@ -5,7 +5,7 @@ use rand_chacha::ChaCha8Rng;
 
 use super::bounds::{Rule, bounds};
 use super::counts::Counts;
-use super::goal::Adversary;
+use super::goal::{Adversary, CellUtility};
 use super::intervals::Runs;
 use super::measure::{Measure, add};
 use super::merging::groupings;
@@ -19,7 +19,7 @@ fn label(name: &str, role: Role, classes: usize) -> Label {
 /// Bins with random counts of two targets' classes and of `groups`.
 fn random_bins(count: usize, groups: usize, seed: u64) -> (Measure, Vec<Vec<f64>>) {
     let labels = [label("y", Role::Target, 3), label("s", Role::Sensitive, groups)];
-    let measure = Measure::new(&labels, Adversary::Advantage).unwrap();
+    let measure = Measure::new(&labels, Adversary::Advantage, CellUtility::Accuracy).unwrap();
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let bin = |rng: &mut ChaCha8Rng| {
         let mut sums = vec![0.0; measure.width];
@@ -105,7 +105,7 @@ fn merging_comes_near_to_the_best_of_all_groupings() {
 #[test]
 fn cells_whose_excesses_cancel_are_merged_though_they_do_not_touch() {
     let labels = [label("y", Role::Target, 2), label("s", Role::Sensitive, 2)];
-    let measure = Measure::new(&labels, Adversary::Advantage).unwrap();
+    let measure = Measure::new(&labels, Adversary::Advantage, CellUtility::Accuracy).unwrap();
     // rows, y0, y1, s0, s1: the outer bins are alike in y and opposite in s.
     let bins: Vec<Vec<f64>> =
         [[20.0, 18.0, 2.0, 15.0, 5.0], [20.0, 2.0, 18.0, 10.0, 10.0], [20.0, 18.0, 2.0, 5.0, 15.0]]

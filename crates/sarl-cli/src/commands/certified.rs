@@ -1,0 +1,234 @@
+//! `sarl fit --max-advantage` and `sarl front --certified`: cells with a guarantee against every
+//! adversary.
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use sarl::Model;
+use sarl::cells::{Adversary, CellGoal, Certifier, Chooser, LOOKS, Limits, Part, PartRows};
+use sarl_data::Source;
+use serde_json::{Value, json};
+
+use super::fit::SCHEMA;
+use crate::args::{DataOptions, EncoderOptions, Fit, Front, Global};
+use crate::data::{self, FittedTable, Rows, with_block};
+use crate::failure::{Exit, Failure, Outcome};
+use crate::origin::Origin;
+use crate::output::{self, bounds_json, joined, percent, point_json};
+use crate::progress::{self, Spinner};
+use crate::sheet::{Sheet, Step};
+use crate::{certificate, given_away};
+
+/// Points of a certified front.
+const POINTS: usize = 12;
+
+pub fn fit(options: &Fit, goal: &CellGoal, global: &Global) -> Outcome {
+    let start = Instant::now();
+    if options.page.html.is_some() {
+        return Err(Failure::usage("--html cannot show cells yet")
+            .hint("leave it out; `sarl front --certified --csv` has the points"));
+    }
+    let outputs = [options.output.as_path()];
+    let (table, chooser, rows) = prepared(&options.data, &options.encoder, &outputs, goal, global)?;
+    let proposals = {
+        let _spinner = Spinner::new("choosing cells", global.quiet);
+        chooser.choose(goal, rows.certify)?
+    };
+    let certified = certify(&table, proposals, LOOKS, (goal, rows), options.encoder.seed, global)?;
+    let Some(mut model) = first_that_meets(certified, goal)? else {
+        return Err(Failure::new(Exit::Unreachable, "no cells were found"));
+    };
+    model.extra.insert(SCHEMA.into(), table.schema.to_json()?);
+    Origin::new(table.files.iter().map(PathBuf::as_path))?.store(&mut model)?;
+    if options.encoder.landmarks_from.is_some() {
+        model.extra.insert(given_away::PUBLIC.into(), String::new());
+    }
+    progress::check()?;
+    sarl_data::write_file(&options.output, &model.to_bytes()?)?;
+    given_away::notes(&model, &table.schema).iter().for_each(|note| output::note(global, note));
+    let seconds = json!({ "total": start.elapsed().as_secs_f64() });
+    let (Some(cells), Some(found)) = (model.cells(), model.cells().and_then(|c| c.certificate()))
+    else {
+        return Ok(());
+    };
+    if !global.json {
+        let text = certificate::text(found, cells, Some(&table.schema));
+        return output::print(&format!("{text}\n\nwritten to {}", options.output.display()));
+    }
+    let solution = model.certificate();
+    let about = json!({ "goal": certificate::goal_json(goal) });
+    let point = point_json(model.point(), None);
+    let rest = json!({
+        "dual_bound": solution.dual_bound,
+        "gap": solution.gap,
+        "bounds": bounds_json(model.reduced(), &model.front()?)?,
+        "certificate": certificate::json(found, cells.count()),
+        "seconds": seconds,
+        "model": options.output,
+    });
+    output::print_json(&joined(joined(about, point), rest))
+}
+
+pub fn front(options: &Front, global: &Global) -> Outcome {
+    if options.page.html.is_some() {
+        return Err(Failure::usage("--html cannot show cells yet").hint("use --csv"));
+    }
+    let goal = options.cells.goal(Adversary::Advantage, Limits::Each(1.0))?;
+    let outputs: Vec<&Path> = options.csv.iter().map(PathBuf::as_path).collect();
+    let (table, chooser, rows) =
+        prepared(&options.data, &options.encoder, &outputs, &goal, global)?;
+    let proposals = {
+        let _spinner = Spinner::new("choosing cells", global.quiet);
+        chooser.front(&goal, rows.certify, POINTS)?
+    };
+    let looks = proposals.len().max(1);
+    let seed = options.encoder.seed;
+    let models = certify(&table, proposals, looks, (&goal, rows), seed, global)?;
+    let points: Vec<Value> = models.iter().filter_map(point).collect();
+    if let Some(path) = &options.csv {
+        sarl_data::write_file(path, csv(&points).as_bytes())?;
+    }
+    if global.json {
+        return output::print_json(&json!({ "confidence": goal.confidence, "certified": points }));
+    }
+    output::print(&front_table(&points))?;
+    output::print(&crate::terminal::wrap(&format!(
+        "No adversary that sees only the cell exceeds these limits; they hold together with {} \
+         confidence. {}",
+        percent(goal.confidence),
+        certificate::LIMITS
+    )))
+}
+
+/// The rows in three parts: an encoder fitted on the first, the second for the choice, and how many
+/// there are of each.
+fn prepared(
+    data: &DataOptions,
+    encoder: &EncoderOptions,
+    outputs: &[&Path],
+    goal: &CellGoal,
+    global: &Global,
+) -> Outcome<(FittedTable, Chooser, PartRows)> {
+    if let Some(column) = &data.weight {
+        let message = format!(
+            "--weight {column}: a guarantee against every adversary holds for rows that count once"
+        );
+        return Err(Failure::usage(message).hint(format!("use --drop {column}")));
+    }
+    let table = data::fit_part(data, encoder, outputs, Some(Part::Fit), global)?;
+    known_names(&table, goal)?;
+    let mut chooser = Chooser::new(&table.fit, encoder.seed)?;
+    let seed = encoder.seed;
+    let rows = each(&table, (Part::Choose, seed), "looking for cells", global, |block| {
+        Ok(chooser.push(block)?)
+    })?;
+    let certify = (0..rows).filter(|&row| Part::of(row, seed) == Part::Certify).count() as u64;
+    let fit = table.fit.moments().rows();
+    let rows = PartRows { fit, choose: chooser.rows(), certify };
+    Ok((table, chooser, rows))
+}
+
+/// Refuses limits of attributes that there are not.
+fn known_names(table: &FittedTable, goal: &CellGoal) -> Outcome {
+    let Limits::Named(named) = &goal.limits else { return Ok(()) };
+    let known: Vec<&str> = table.schema.sensitives().iter().map(|l| l.name.as_str()).collect();
+    match named.keys().find(|name| !known.contains(&name.as_str())) {
+        Some(name) => Err(Failure::usage(format!("there is no sensitive attribute `{name}`"))
+            .hint(format!("there are: {}", known.join(", ")))),
+        None => Ok(()),
+    }
+}
+
+/// Hands the rows of a part to `work`.
+fn each(
+    table: &FittedTable,
+    part: (Part, u64),
+    what: &'static str,
+    global: &Global,
+    mut work: impl FnMut(&sarl::Block<'_, f64>) -> Outcome,
+) -> Outcome<u64> {
+    let source = Source::open(&table.files)?.with_threads(rayon::current_num_threads());
+    let rows = Rows { source: &source, schema: &table.schema, part: Some(part), global };
+    rows.each(what, |data| with_block(data, &mut work))
+}
+
+/// Certifies proposals on the third part, each with its share of 1 − confidence.
+fn certify(
+    table: &FittedTable,
+    proposals: Vec<Model>,
+    looks: usize,
+    (goal, rows): (&CellGoal, PartRows),
+    seed: u64,
+    global: &Global,
+) -> Outcome<Vec<Model>> {
+    let mut certifiers =
+        proposals.iter().map(Certifier::new).collect::<Result<Vec<_>, sarl::Error>>()?;
+    each(table, (Part::Certify, seed), "certifying", global, |block| {
+        Ok(certifiers.iter_mut().try_for_each(|certifier| certifier.push(block))?)
+    })?;
+    let certified = proposals.into_iter().zip(&certifiers).map(|(model, certifier)| {
+        model.certified(certifier.certificate(goal.confidence, looks, rows))
+    });
+    Ok(certified.collect())
+}
+
+/// The first proposal whose certificate meets the limits; if none does, what was reached.
+fn first_that_meets(models: Vec<Model>, goal: &CellGoal) -> Outcome<Option<Model>> {
+    let mut reached = f64::INFINITY;
+    for model in models {
+        let Some(found) = model.cells().and_then(|cells| cells.certificate()) else { continue };
+        if found.meets(goal) {
+            return Ok(Some(model));
+        }
+        let worst = found.bounds().iter().map(|b| goal.figure(b)).fold(0.0, f64::max);
+        reached = reached.min(worst);
+    }
+    if reached.is_finite() {
+        let message = format!(
+            "the cells that were chosen are certified to an {} of {reached:.4}, not to the limit",
+            goal.name()
+        );
+        return Err(Failure::new(Exit::Unreachable, message)
+            .hint("allow a little more, or give more rows; to try other seeds until one passes proves nothing"));
+    }
+    Ok(None)
+}
+
+/// One point of the certified front.
+fn point(model: &Model) -> Option<Value> {
+    let cells = model.cells()?;
+    let found = cells.certificate()?;
+    let advantage = found.bounds().iter().map(|b| b.advantage).fold(0.0, f64::max);
+    let utility = found.targets.iter().map(|t| t.score).sum::<f64>() / found.targets.len() as f64;
+    Some(json!({
+        "advantage": advantage,
+        "utility": utility,
+        "lambda": model.point().lambda,
+        "certificate": certificate::json(found, cells.count()),
+    }))
+}
+
+fn number(point: &Value, name: &str) -> f64 {
+    point[name].as_f64().unwrap_or(f64::NAN)
+}
+
+fn front_table(points: &[Value]) -> String {
+    let row = |point: &Value| {
+        let certificate = &point["certificate"];
+        vec![
+            percent(number(point, "advantage")),
+            percent(number(point, "utility")),
+            certificate["cells"].to_string(),
+        ]
+    };
+    let header = ["advantage, at most", "target score, rows apart", "cells"];
+    Sheet::new(&header, points.iter().map(row).collect(), |_| true).text(&[Step::Stack])
+}
+
+fn csv(points: &[Value]) -> String {
+    let rows = points.iter().map(|p| {
+        let cells = &p["certificate"]["cells"];
+        format!("{},{},{cells}\n", number(p, "advantage"), number(p, "utility"))
+    });
+    std::iter::once("advantage,utility,cells\n".to_owned()).chain(rows).collect()
+}
