@@ -13,9 +13,10 @@ from sklearn.utils.validation import _check_sample_weight
 
 from . import _core, _labels
 from ._checks import check_choice, check_folds, named_columns, threads
+from ._columns import Columns
 from ._labels import Label, Treats, Values
 from ._progress import Progress
-from ._rows import Columns, is_table, native, parts
+from ._rows import is_table, native, parts
 
 
 class Moments:
@@ -36,7 +37,7 @@ class Moments:
         Decides which row goes to which fold.
     target_type, sensitive_type : {"auto", "class", "number"} or dict, default="auto"
         Text, booleans and up to 20 different whole numbers are classes, all other numbers are
-        numbers, unless said otherwise; a dict says it for columns by their names.
+        numbers, unless a type is given; a dict gives types of columns by name.
     n_jobs : int or None, default=None
         Threads; None or -1 for all cores.
 
@@ -151,7 +152,7 @@ class Moments:
         progress: Progress | None = None,
     ) -> None:
         if s is None:
-            raise ValueError("sensitive features are missing: say what is to be hidden")
+            raise ValueError("sensitive_features is missing: it is what is to be hidden")
         columns = self._columns or Columns.learn(X, leave_out)
         dense, codes = columns.read(X, unseen)
         known = self._core is not None
@@ -272,7 +273,7 @@ class Moments:
                 )
 
     def merge(self, other: Moments) -> Moments:
-        """Add the rows of other moments, exactly. They may have met other classes.
+        """Add the rows of other moments, exactly. They may have other classes.
 
         Returns
         -------
@@ -307,7 +308,7 @@ class Moments:
             place += 0 if self._of(True) else 1
             mine.reclass(place, list(range(a.size)), both.size)
             to = [both.classes.index(c) for c in b.classes]
-            # A class that nobody met, which the core counts because a label has two at least.
+            # A class without rows, which the core counts because a label has two at least.
             to += [k for k in range(both.size) if k not in to][: b.size - len(to)]
             theirs.reclass(place, to, both.size)
         mine.merge(theirs)
@@ -332,7 +333,7 @@ class Moments:
         return f"Moments({len(self)} rows, {self._columns.width} features, labels {labels})"
 
     def copy(self) -> Moments:
-        """A copy that can go on by itself."""
+        """A copy, to which rows can be added."""
         new = object.__new__(type(self))
         new.__dict__.update(self.__dict__)
         if self._core is not None:

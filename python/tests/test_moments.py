@@ -139,9 +139,9 @@ def test_erasure_from_moments(rows):
 
 @pytest.mark.parametrize("cls", [SARL, KernelSARL, Eraser])
 def test_one_encoder_does_not_change_another(cls, rows):
-    first = cls(lambda_=0.5).fit(rows.X, rows.y, sensitive_features=rows.s)
+    first = cls(trade_off=0.5).fit(rows.X, rows.y, sensitive_features=rows.s)
     held, z = first.heldout_, first.transform(rows.X)
-    other = first.retune(lambda_=0.4)
+    other = first.retune(trade_off=0.4)
     other.partial_fit(rows.X[:50], rows.y[:50], sensitive_features=rows.s[:50])
     assert (len(other.moments_), len(first.moments_)) == (450, 400)
     if cls is not KernelSARL:
@@ -152,7 +152,7 @@ def test_one_encoder_does_not_change_another(cls, rows):
 
 @pytest.mark.parametrize("cls", [SARL, KernelSARL, Eraser])
 def test_a_fit_that_fails_leaves_what_was_there(cls, rows):
-    encoder = cls(lambda_=0.5).fit(rows.X, rows.y, sensitive_features=rows.s)
+    encoder = cls(trade_off=0.5).fit(rows.X, rows.y, sensitive_features=rows.s)
     held, z = encoder.heldout_, encoder.transform(rows.X)
     bad = rows.X.copy()
     bad[7, 2] = np.nan

@@ -55,14 +55,14 @@ def test_the_front(encoder):
 @pytest.mark.parametrize("cls", [SARL, KernelSARL, Eraser])
 def test_retune_is_a_fit_with_another_goal(cls, rows):
     base = {} if cls is not KernelSARL else {"landmarks": 40}
-    start = cls(lambda_=0.5, **base).fit(rows.X, rows.y, sensitive_features=rows.s)
-    for goal in ({"lambda_": 0.2}, {"max_leakage": 0.03}, {"min_utility": 0.8}, {"alpha": 0.45}):
+    start = cls(trade_off=0.5, **base).fit(rows.X, rows.y, sensitive_features=rows.s)
+    for goal in ({"trade_off": 0.2}, {"max_leakage": 0.03}, {"min_utility": 0.8}, {"alpha": 0.45}):
         tuned = start.retune(**goal)
         fitted = cls(**goal, **base).fit(rows.X, rows.y, sensitive_features=rows.s)
         assert tuned.get_params() == fitted.get_params()
         np.testing.assert_allclose(tuned.transform(rows.X), fitted.transform(rows.X), atol=1e-9)
         assert tuned.heldout_ == pytest.approx(fitted.heldout_)
-    assert start.lambda_ == 0.5, "the first one stays"
+    assert start.trade_off == 0.5, "the first one stays"
 
 
 def test_reconstruction(rows):

@@ -38,7 +38,7 @@ def test_checks_of_scikit_learn(estimator, check):
 
 @pytest.mark.parametrize("estimator", ALL, ids=lambda e: type(e).__name__)
 def test_sensitive_features_are_required(estimator, rows):
-    with pytest.raises(ValueError, match="must be told what to hide"):
+    with pytest.raises(ValueError, match="needs to know what to hide"):
         clone(estimator).fit(rows.X, rows.y)
 
 
