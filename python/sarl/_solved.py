@@ -53,7 +53,7 @@ class Solved:
                 UserWarning,
                 stacklevel=4,
             )
-        if model.dim == 0:
+        if model.dim == 0 and moments._of(True):
             warnings.warn(
                 "z has no columns: nothing that is to be kept can be encoded within this limit",
                 UserWarning,

@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 
 from sarl import SARL, Eraser, KernelSARL, Moments
 
@@ -66,6 +67,14 @@ def test_a_stream_is_the_whole(estimator, rows):
     estimator.fit(rows.X, rows.y, sensitive_features=rows.s, sample_weight=rows.weights)
     close(stream.transform(rows.X), estimator.transform(rows.X))
     assert stream.front_["heldout_jy"][0] == pytest.approx(estimator.front_["heldout_jy"][0])
+
+
+@pytest.mark.parametrize("estimator", [SARL(max_leakage=0.05), Eraser()], ids=str)
+def test_a_stream_may_begin_with_one_row(estimator, rows):
+    whole = clone(estimator).fit(rows.X, rows.y, sensitive_features=rows.s)
+    for part in (slice(0, 1), slice(1, 400)):
+        estimator.partial_fit(rows.X[part], rows.y[part], sensitive_features=rows.s[part])
+    close(estimator.transform(rows.X), whole.transform(rows.X))
 
 
 def test_a_stream_with_a_kernel(rows):

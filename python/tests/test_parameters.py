@@ -121,7 +121,8 @@ def test_the_seed_decides_on_folds(cls, rows):
         )
 
     assert held(0) == held(0) != held(1)
-    assert held(np.random.RandomState(3)) == held(np.random.RandomState(3))
+    state = np.random.RandomState
+    assert held(state(3)) == held(state(3)) != held(state(4))
     assert held(None) is not None
 
 
