@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import os
 from typing import Any, ClassVar, TypeVar
 
@@ -37,14 +36,15 @@ E = TypeVar("E", bound="Estimator")
 class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Second moments of rows, and the solution of a problem on them.
 
-    A subclass has the parameters. Other problems overrule `_new_moments`, `_solve` and `_encode`.
+    A subclass has the parameters. It may overrule `_goals`, `_new_moments`, `_ridge`, `_solve`,
+    `_encode`, `_slopes`, `_front_params` and `_params_of`.
     """
 
     # Requested by default: without it `fit` is an error, and pipelines must pass it on.
     __metadata_request__fit: ClassVar[dict[str, bool]] = {"sensitive_features": True}
     __metadata_request__partial_fit: ClassVar[dict[str, bool]] = {"sensitive_features": True}
 
-    #: Whether there is no target: sensitive columns stay features, and X is returned without them.
+    #: Whether there is no target. Sensitive columns are features then, and the result is like X.
     _erases: ClassVar[bool] = False
     #: The parameters of which one may be given.
     _goals: ClassVar[tuple[str, ...]] = GOALS
@@ -410,7 +410,8 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         values = (trade_off, alpha, max_leakage, min_utility)
         goal = one_goal(dict(zip(GOALS, values, strict=True)))
         solved = self._fitted()
-        new = copy.copy(self)
+        new = type(self).__new__(type(self))
+        new.__dict__.update(self.__dict__)
         new._set_goal(goal)
         if solved.model.is_whole or self._moments is None:
             new._solved = solved.retuned(*goal)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -166,7 +165,7 @@ def _finite(array: NDArray[Any], name: str) -> NDArray[np.float64]:
     return values
 
 
-def _codes(array: NDArray[Any], label: Label, grow: bool) -> NDArray[np.uint32]:
+def _codes(array: NDArray[Any], label: Label) -> NDArray[np.uint32]:
     if label.kind in ("integer", "bool"):
         if array.dtype.kind == "f":
             array = _finite(array, label.name)
@@ -180,12 +179,7 @@ def _codes(array: NDArray[Any], label: Label, grow: bool) -> NDArray[np.uint32]:
         index = {value: code for code, value in enumerate(values_found)}
         codes = np.fromiter(map(index.__getitem__, values), np.uint32, len(values))
     known = {value: code for code, value in enumerate(label.classes)}
-    new = [value for value in values_found if value not in known]
-    if new and not grow:
-        raise ValueError(
-            f"{label.name} is {new[0]!r} in some row, a class that was not there before"
-        )
-    label.classes += new
+    label.classes += [value for value in values_found if value not in known]
     if len(label.classes) > MOST_CATEGORIES:
         hint = f"; {_type_name(label.target)}='number' takes numbers as they are"
         raise ValueError(
@@ -198,13 +192,33 @@ def _codes(array: NDArray[Any], label: Label, grow: bool) -> NDArray[np.uint32]:
     return np.array([known[value] for value in values_found], np.uint32)[codes]
 
 
+def check(labels: Sequence[Label], values: Sequence[Values], rows: int) -> None:
+    """Refuses other numbers of rows, and gives each label a name of its own."""
+    for i, (label, of) in enumerate(zip(labels, values, strict=True)):
+        if len(of) != rows:
+            raise ValueError(
+                f"X has {rows} rows, but {label.name} has {len(of)}: "
+                "found input variables with inconsistent numbers of samples"
+            )
+        while label.name in [other.name for other in labels[:i]]:
+            label.name += "_"
+
+
+def union(a: Label, b: Label) -> tuple[Label, list[int]]:
+    """A label with the classes of both, and where those of the second are in it."""
+    both = Label(a.name, a.target, a.kind, a.classes + [c for c in b.classes if c not in a.classes])
+    to = [both.classes.index(c) for c in b.classes]
+    # A class without rows, which the core counts because a label has two at least.
+    to += [k for k in range(both.size) if k not in to][: b.size - len(to)]
+    return both, to
+
+
 def read(
     values: Any,
     name: str,
     target: bool,
     treat: Treats,
     known: Sequence[Label] | None,
-    grow: bool = True,
 ) -> tuple[list[Label], list[Values]]:
     """The labels in `values` and what they hold, row by row.
 
@@ -219,8 +233,6 @@ def read(
     read_: list[Values] = []
     for j, (column, values_) in enumerate(columns):
         array = _typed(np.asarray(values_), column)
-        if len(array) and isinstance(array.flat[0], (datetime.date, datetime.timedelta)):
-            raise ValueError(f"{column} holds dates: expected text, whole numbers or reals")
         kind = _kind(array, column, treats[j])
         if treats[j] == "auto":
             kind = _decided(array, column, kind, what, known[j] if known is not None else None)
@@ -235,6 +247,6 @@ def read(
             if old.is_class and (old.kind == "text") != (kind == "text"):
                 now, was = ("text", f"{old.kind}s") if kind == "text" else (f"{kind}s", "text")
                 raise ValueError(f"{column} holds {now}, but it held {was} before")
-        read_.append(_codes(array, label, grow) if label.is_class else _finite(array, column))
+        read_.append(_codes(array, label) if label.is_class else _finite(array, column))
         labels.append(label)
     return labels, read_
