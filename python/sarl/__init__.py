@@ -12,14 +12,14 @@ True
 """
 
 from . import plot
-from ._audit import Audit, audit
+from ._audit import audit
 from ._core import __version__
 from ._eraser import Eraser
 from ._files import load
 from ._kernel import KernelSARL
 from ._linear import SARL
 from ._moments import Moments
-from ._results import Bounds, Front, HeldOut, Point
+from ._results import Audit, Bounds, Front, HeldOut, Point
 
 __all__ = [
     "SARL",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import dataclasses
 import json
 import os
 from typing import Any
@@ -13,19 +12,20 @@ from numpy.typing import NDArray
 from sklearn.base import OneToOneFeatureMixin
 
 from . import _files
-from ._base import Base
-from ._checks import GOALS, Goal, Limit, check_ridge, one_goal, threads
-from ._fits import Fits
+from ._checks import GOALS, Goal, Limit, check_ridge, renamed, threads
+from ._estimator import Estimator
+from ._inputs import fit_params
 from ._moments import Moments
-from ._rows import first_category, is_table
+from ._shape import Slopes
+from ._solved import Solved
 from ._words import documented
 
 NO_RIDGE = {"fixed": 0.0}
 
 
 @documented
-class Eraser(OneToOneFeatureMixin, Fits):  # type: ignore[misc]
-    """Erasure without a target: X as it is, but for what tells `sensitive_features`.
+class Eraser(OneToOneFeatureMixin, Estimator):  # type: ignore[misc]
+    """Erasure without a target: X without what predicts `sensitive_features` linearly.
 
     The result has the shape, the units and the mean of X, and changes it as little as possible.
     ``leakage=0`` is LEACE (Belrose et al. 2023): no linear adversary finds anything. More leakage
@@ -40,19 +40,18 @@ class Eraser(OneToOneFeatureMixin, Fits):  # type: ignore[misc]
         In which units little is changed: those of X, or units of standard deviations. Full
         erasure is the same in both.
     ridge : float, "auto" or None, default=None
-        Of a full erasure. Few rows know badly which direction tells what is to be hidden, and an
-        adversary with rows of its own finds the rest: see `heldout_`. With a ridge, a share of the
-        mean variance of a feature, the direction that a ridge regression smooths goes too: X is
-        changed more (see `utility_`) and less is found. "auto" takes the one from which held-out
-        adversaries learn least. These have no more rows than you gave: one with many more finds
-        more. Shrinking the covariance of X instead, as ``concept-erasure`` does, changes X
-        less or more but not what a linear adversary finds.
+        Of a full erasure. From few rows the direction to erase is inexact, and an adversary with
+        rows of its own finds the rest: see `heldout_`. With a ridge, a share of the mean variance
+        of a feature, the direction of a ridge regression is erased too: X is changed more (see
+        `utility_`) and less is found. "auto" takes the ridge from which held-out adversaries learn
+        least. They have no more rows than the fit: one with many more finds more. Shrinking the
+        covariance of X instead, as ``concept-erasure`` does, changes X less or more but not what a
+        linear adversary finds.
     {erasing}
 
-    A full erasure keeps only the directions that it takes off, however many columns X has: that is
-    what :meth:`save` and a pickle hold. `retune` and `front_` solve the whole problem from the moments
+    A full erasure stores only the directions that it removes, in :meth:`save` and in a pickle. `retune` and `front_` solve the whole problem from the moments
     of the rows, which a fitted eraser still has and a file has not; see :meth:`save`. A pickle has
-    them where rows came by :meth:`partial_fit`, so that a stream can go on.
+    them where rows came by :meth:`partial_fit`, so that more rows can be added.
 
     Attributes
     ----------
@@ -80,16 +79,15 @@ class Eraser(OneToOneFeatureMixin, Fits):  # type: ignore[misc]
     True
     """
 
-    _keeps_sensitive = True
-    # There is no target, and there are no categories.
-    target_type = "auto"
-    unseen = "error"
+    _erases = True
+    _goals = ("leakage", *GOALS)
 
+    @renamed("lambda_", "trade_off")
     def __init__(
         self,
         *,
         leakage: Limit | None = None,
-        lambda_: float | None = None,
+        trade_off: float | None = None,
         alpha: float | None = None,
         max_leakage: Limit | None = None,
         min_utility: Limit | None = None,
@@ -104,7 +102,7 @@ class Eraser(OneToOneFeatureMixin, Fits):  # type: ignore[misc]
         verbose: int = 0,
     ) -> None:
         self.leakage = leakage
-        self.lambda_ = lambda_
+        self.trade_off = trade_off
         self.alpha = alpha
         self.max_leakage = max_leakage
         self.min_utility = min_utility
@@ -118,37 +116,21 @@ class Eraser(OneToOneFeatureMixin, Fits):  # type: ignore[misc]
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _goal(self) -> Goal:
-        names = ("leakage", *GOALS)
-        given = [(name, getattr(self, name)) for name in names if getattr(self, name) is not None]
-        name, value = one_goal(given, default=("max_leakage", 0.0))
-        return ("max_leakage" if name == "leakage" else name), value
-
-    @staticmethod
-    def _clear_goal(estimator: Any) -> None:
-        Base._clear_goal(estimator)
-        estimator.leakage = None
-
-    def _target(self, y: Any) -> Any:
-        return None
-
     def _ridge(self) -> str | dict[str, float]:
         return NO_RIDGE if self.ridge is None else check_ridge(self.ridge, self.folds)
 
-    def _held_out_params(self, solved: _files.Solved, **asked: Any) -> str:
+    def _front_params(self, solved: Solved) -> str:
         # The ridge of a full erasure is none of the other trade-offs'.
-        if "points" not in asked:
-            return solved.params
-        return json.dumps(json.loads(solved.params) | {"ridge": NO_RIDGE})
+        return json.dumps(json.loads(solved.params or "{}") | {"ridge": NO_RIDGE})
 
-    def _solve(self, goal: Goal, moments: Moments, *, whole: bool = False) -> _files.Solved:
+    def _solve(self, goal: Goal, moments: Moments, *, whole: bool = False) -> Solved:
         if self._ridge() != NO_RIDGE and (
-            whole or goal not in (("max_leakage", 0.0), ("lambda_", 1.0))
+            whole or goal not in (("max_leakage", 0.0), ("trade_off", 1.0))
         ):
             raise ValueError(
                 f"ridge={self.ridge!r} is for a full erasure: other trade-offs of an eraser have none"
             )
-        return super()._solve(goal, moments, whole=whole)
+        return Solved.solve(moments, fit_params(self, moments), goal, whole, threads(self.n_jobs))
 
     def save(self, path: str | os.PathLike[str], *, whole: bool = False) -> None:
         """Write the model file: whole, or not at all.
@@ -162,45 +144,31 @@ class Eraser(OneToOneFeatureMixin, Fits):  # type: ignore[misc]
             of n_features²: :meth:`retune`, :attr:`front_` and the command line need it.
             Partial erasures always are.
         """
-        self._save(path, self._whole() if whole else self._fitted())
+        _files.save(self, self._whole() if whole else self._fitted(), path)
 
     def __getstate__(self) -> dict[str, Any]:
         state: dict[str, Any] = super().__getstate__()
         solved = state.get("_solved")
         if solved is None or solved.model.is_whole or state.get("_streams"):
             return state
-        held = self.heldout_
-        losses = None if held is None else list(held[:4])
-        return {**state, "_moments": None, "_solved": dataclasses.replace(solved, heldout=losses)}
-
-    def _rows(self, X: Any, *, reset: bool, least: int = 1) -> Any:
-        X = super()._rows(X, reset=reset, least=least)
-        name = first_category(X) if is_table(X) else None
-        if name is not None:
-            raise ValueError(
-                f"column {name!r} holds categories: an eraser gives numbers back, so it can only be "
-                "given numbers; make them one-hot first, or use SARL"
-            )
-        return X
-
-    def _accept(self, moments: Moments) -> None:
-        if moments._of(True):
-            raise ValueError("the moments have a target: update them without y, or use SARL")
+        return {**state, "_moments": None, "_solved": self._held_out()}
 
     @classmethod
-    def _params_of(cls, solved: _files.Solved) -> dict[str, Any]:
-        scale = "standard" if solved.model.scaling[0] else "none"
-        return {"scale": scale, "ridge": solved.model.ridge or None}
+    def _params_of(cls, solved: Solved) -> dict[str, Any]:
+        return super()._params_of(solved) | {"ridge": solved.model.ridge or None}
 
     @property
     def _n_features_out(self) -> int:
         return self.n_features_in_
 
-    def _apply(self, solved: _files.Solved, dense: Any, codes: list[Any]) -> NDArray[Any]:
+    def _encode(self, solved: Solved, dense: Any, codes: list[Any]) -> NDArray[Any]:
         return solved.model.erase(dense, threads(self.n_jobs))
 
+    def _slopes(self) -> Slopes:
+        return list(range(self.n_features_in_)), self.matrix_
+
     def inverse_transform(self, Z: Any) -> Any:
-        """Erased rows as they are: what was erased is gone, and they are features already.
+        """Erased rows as they are: they are features already, and what was erased is lost.
 
         Parameters
         ----------
@@ -217,20 +185,6 @@ class Eraser(OneToOneFeatureMixin, Fits):  # type: ignore[misc]
                 f"Z has {Z.shape[1]} columns, but {self.n_features_in_} features are expected"
             )
         return copy.copy(Z)
-
-    def to_onnx(self, path: str | os.PathLike[str], *, double: bool = False) -> None:
-        """Write the eraser as an ONNX model: whole, or not at all.
-
-        Its input is ``X``, its output ``X_erased``, of the same shape.
-
-        Parameters
-        ----------
-        path : path
-            Where to.
-        double : bool, default=False
-            Whether they are double precision; all is computed in it anyway.
-        """
-        self._to_onnx(path, double, erase=True)
 
     @property
     def components_(self) -> NDArray[np.float64]:

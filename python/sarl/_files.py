@@ -4,107 +4,111 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
 
 from . import _core
+from ._checks import threads
+from ._columns import Categories, Columns
+from ._inputs import name_inputs
 from ._labels import Label
-from ._rows import Categories, Columns
+from ._results import HeldOut
+from ._solved import LabelFigures, Solved, Stats
 
 #: The version of the schema in the file.
 SCHEMA_VERSION = 2
 
-Stats = tuple[list[float], list[float]]
-
-#: The held-out figures that a file has.
-HELD_OUT = ("jy", "js", "jy_sd", "js_sd", "utility", "leakage")
-
 E = TypeVar("E")
 
 
-@dataclass(frozen=True)
-class Solved:
-    """A model with what it needs to be told in names."""
+def save(estimator: Any, solved: Solved, path: str | os.PathLike[str]) -> None:
+    """Write the model file of a fitted estimator."""
+    held, model = estimator._held_out(), solved.model
+    moments = estimator._moments
+    if held.heldout is not None and moments is not None and moments._core is not None:
+        params = estimator._front_params(solved)
+        model = moments._core.with_folds(params, model, threads=threads(estimator.n_jobs))
+    plain = (str, int, float, bool, type(None), list, dict)
+    about = {
+        "class": type(estimator).__name__,
+        "params": {k: v for k, v in estimator.get_params().items() if isinstance(v, plain)},
+        "columns": solved.columns.plain(),
+    }
+    losses = None if held.heldout is None else dict(zip(HeldOut._fields, held.heldout, strict=True))
+    labels = held.heldout_labels and {
+        side: [{"name": name, "loss": loss, "share": share} for name, loss, share in figures]
+        for side, figures in zip(("target", "sensitive"), held.heldout_labels, strict=True)
+    }
+    extra = {
+        "schema": _schema(solved),
+        "heldout": losses,
+        "heldout_labels": labels,
+        "python": about,
+    }
+    model.save(os.fspath(path), {name: json.dumps(value) for name, value in extra.items()})
 
-    model: _core.Model
-    columns: Columns
-    labels: list[Label]
-    #: Mean and standard deviation of each numeric column.
-    spreads: list[tuple[float, float]]
-    #: Means and variances of the label columns: of the target, of what is hidden.
-    stats: list[Stats]
-    heldout: list[float] | None = None
-    #: The same of each label: name, loss and share, of the targets and of what is hidden.
-    heldout_labels: list[list[tuple[str, float, float]]] | None = None
-    #: The parameters of the fit.
-    params: str = ""
 
-    def retuned(self, goal: str, value: Any) -> Solved:
-        """For another goal."""
-        model = self.model.retune(goal, value)
-        return replace(self, model=model, heldout=None, heldout_labels=None)
+def to_onnx(solved: Solved, path: str | os.PathLike[str], *, double: bool, erase: bool) -> None:
+    """Write an encoder or an eraser as an ONNX model."""
+    columns = solved.columns
+    table: list[tuple[str, list[str] | None]] | None = None
+    if columns.named and not erase:
+        categories = {c.place: list(c.values) for c in columns.categories}
+        used = sorted([*columns.numbers, *categories])
+        table = [(columns.names[j], categories.get(j)) for j in used]
+    elif len(columns.numbers) != len(columns.names):
+        raise ValueError(
+            "columns of X were left out because they are sensitive, and an array of fewer columns has "
+            "no names to find them by: fit on a table, or pass sensitive_features"
+        )
+    solved.model.to_onnx(os.fspath(path), columns=table, erase=erase, double=double)
 
-    def extra(
-        self,
-        heldout: list[float] | None,
-        labels: dict[str, list[dict[str, Any]]] | None,
-        python: dict[str, Any],
-    ) -> dict[str, str]:
-        """The texts that travel in the file."""
-        held = None if heldout is None else dict(zip(HELD_OUT, heldout, strict=True))
-        about = {**python, "columns": self.columns.plain()}
-        return {
-            "schema": json.dumps(self._schema()),
-            "heldout": json.dumps(held),
-            "heldout_labels": json.dumps(labels),
-            "python": json.dumps(about),
-        }
 
-    def _schema(self) -> dict[str, Any]:
-        columns = self.columns
-        features: dict[int, dict[str, Any]] = {}
-        for place, (mean, sd) in zip(columns.numbers, self.spreads, strict=True):
-            number: dict[str, Any] = {"mean": mean, "std": sd}
-            if place in columns.written:
-                number["written"] = columns.written[place]
-            features[place] = {"number": number}
-        for c in columns.categories:
-            values: dict[str, Any] = {"kind": c.kind, "values": c.values, "fill": c.fill}
-            if c.pooled or c.spare:
-                values |= {"pooled": c.pooled, "spare": c.spare}
-            features[c.place] = {"category": values}
-        targets = [label for label in self.labels if label.target]
-        hidden = [label for label in self.labels if not label.target]
-        return {
-            "version": SCHEMA_VERSION,
-            "rows": self.model.rows,
-            "dropped": 0,
-            "features": [
-                {"name": columns.names[j], "missing": 0, "values": features[j]}
-                for j in sorted(features)
-            ],
-            "targets": self._label_schema(targets, self.stats[0]),
-            "target_is_features": not targets,
-            "sensitives": self._label_schema(hidden, self.stats[1]),
-            "weight": None,
-            "missing": "error" if columns.fills is None else "mean",
-        }
+def _schema(solved: Solved) -> dict[str, Any]:
+    """Columns and labels, as the command line describes them."""
+    columns = solved.columns
+    features: dict[int, dict[str, Any]] = {}
+    for place, (mean, sd) in zip(columns.numbers, solved.spreads, strict=True):
+        number: dict[str, Any] = {"mean": mean, "std": sd}
+        if place in columns.written:
+            number["written"] = columns.written[place]
+        features[place] = {"number": number}
+    for c in columns.categories:
+        values: dict[str, Any] = {"kind": c.kind, "values": c.values, "fill": c.fill}
+        if c.pooled or c.spare:
+            values |= {"pooled": c.pooled, "spare": c.spare}
+        features[c.place] = {"category": values}
+    rows = solved.model.rows
+    targets = [label for label in solved.labels if label.target]
+    hidden = [label for label in solved.labels if not label.target]
+    return {
+        "version": SCHEMA_VERSION,
+        "rows": rows,
+        "dropped": 0,
+        "features": [
+            {"name": columns.names[j], "missing": 0, "values": features[j]}
+            for j in sorted(features)
+        ],
+        "targets": _label_schema(rows, targets, solved.stats[0]),
+        "target_is_features": not targets,
+        "sensitives": _label_schema(rows, hidden, solved.stats[1]),
+        "weight": None,
+        "missing": "error" if columns.fills is None else "mean",
+    }
 
-    def _label_schema(self, labels: list[Label], stats: Stats) -> list[dict[str, Any]]:
-        described, at = [], 0
-        for label in labels:
-            means, variances = stats[0][at : at + max(1, label.size)], stats[1][at]
-            at += max(1, label.size)
-            values: dict[str, Any] = {
-                "number": {"mean": means[0], "std": float(np.sqrt(variances))}
-            }
-            if label.is_class:
-                counts = [round(share * self.model.rows) for share in means]
-                values = {"class": {"kind": label.kind, "values": label.texts(), "counts": counts}}
-            described.append({"name": label.name, "missing": 0, "values": values})
-        return described
+
+def _label_schema(rows: int, labels: list[Label], stats: Stats) -> list[dict[str, Any]]:
+    described, at = [], 0
+    for label in labels:
+        means, variances = stats[0][at : at + max(1, label.size)], stats[1][at]
+        at += max(1, label.size)
+        values: dict[str, Any] = {"number": {"mean": means[0], "std": float(np.sqrt(variances))}}
+        if label.is_class:
+            counts = [round(share * rows) for share in means]
+            values = {"class": {"kind": label.kind, "values": label.texts(), "counts": counts}}
+        described.append({"name": label.name, "missing": 0, "values": values})
+    return described
 
 
 def load(path: str | os.PathLike[str], cls: type[E] | None = None) -> E:
@@ -155,8 +159,19 @@ def load(path: str | os.PathLike[str], cls: type[E] | None = None) -> E:
                 f"{os.fspath(path)} holds a model of {found.__name__}, not of {cls.__name__}"
             )
         found = cls
-    restored: E = found._restored(solved, about.get("params"))
+    restored: E = _restored(found, solved, about.get("params"))
     return restored
+
+
+def _restored(cls: Any, solved: Solved, params: dict[str, Any] | None) -> Any:
+    """An estimator around a model that was read."""
+    known = cls._get_param_names()
+    params = params or cls._params_of(solved)
+    new = cls(**{name: value for name, value in params.items() if name in known})
+    new._set_goal(solved.model.goal)
+    new._set(None, solved)
+    name_inputs(new, solved.columns)
+    return new
 
 
 def _class(solved: Solved, about: dict[str, Any], package: Any) -> Any:
@@ -170,50 +185,30 @@ def _class(solved: Solved, about: dict[str, Any], package: Any) -> Any:
 
 
 def _solved(model: _core.Model, extra: dict[str, str], about: dict[str, Any]) -> Solved:
-    held = json.loads(extra.get("heldout", "null"))
-    # Files written before labels had figures of their own have no shares here.
-    known = held is not None and all(name in held for name in HELD_OUT)
-    heldout = [held[name] for name in HELD_OUT] if known else None
-    each = json.loads(extra.get("heldout_labels", "null"))
-    heldout_labels = (
-        None
-        if each is None
-        else [
-            [(label["name"], label["loss"], label["share"]) for label in each[side]]
-            for side in ("target", "sensitive")
-        ]
-    )
-    if "schema" not in extra:
+    if "schema" in extra:
+        schema = json.loads(extra["schema"])
+        columns, spreads = _columns(schema)
+        if "columns" in about:
+            columns = Columns.from_plain(about["columns"])
+        labels, stats = _labels(schema)
+    else:
         columns = Columns(tuple(f"x{j}" for j in range(model.inputs)), tuple(range(model.inputs)))
+        spreads = [(0.0, 0.0)] * model.inputs
         labels = [
             Label(name, target, "integer" if n else "float", list(range(n)))
             for name, target, n in model.labels
         ]
-        empty: Stats = ([0.0], [0.0])
-        return Solved(
-            model,
-            columns,
-            labels,
-            [(0.0, 0.0)] * model.inputs,
-            [empty, empty],
-            heldout,
-            heldout_labels,
-        )
-    schema = json.loads(extra["schema"])
-    columns, spreads = _columns(schema)
-    if "columns" in about:
-        columns = Columns.from_plain(about["columns"])
-    labels, stats = [], []
-    for role, target in (("targets", True), ("sensitives", False)):
-        means: list[float] = []
-        variances: list[float] = []
-        for described in schema[role]:
-            label, mean, variance = _label(described, target, schema["rows"])
-            labels.append(label)
-            means += mean
-            variances += variance
-        stats.append((means, variances))
-    return Solved(model, columns, labels, spreads, stats, heldout, heldout_labels)
+        stats = [([0.0], [0.0])] * 2
+    held = json.loads(extra.get("heldout", "null"))
+    # Files written before labels had figures of their own have no shares here.
+    known = held is not None and all(name in held for name in HeldOut._fields)
+    heldout = [held[name] for name in HeldOut._fields] if known else None
+    each = json.loads(extra.get("heldout_labels", "null"))
+    figures: LabelFigures | None = each and [
+        [(label["name"], label["loss"], label["share"]) for label in each[side]]
+        for side in ("target", "sensitive")
+    ]
+    return Solved(model, columns, labels, spreads, stats, heldout=heldout, heldout_labels=figures)
 
 
 def _columns(schema: dict[str, Any]) -> tuple[Columns, list[tuple[float, float]]]:
@@ -234,6 +229,20 @@ def _columns(schema: dict[str, Any]) -> tuple[Columns, list[tuple[float, float]]
     named = names != tuple(f"x{j}" for j in range(len(names)))
     fills = tuple(mean for mean, _ in spreads) if schema["missing"] == "mean" else None
     return Columns(names, tuple(places), tuple(categories), named, fills, written), spreads
+
+
+def _labels(schema: dict[str, Any]) -> tuple[list[Label], list[Stats]]:
+    labels, stats = [], []
+    for role in ("targets", "sensitives"):
+        means: list[float] = []
+        variances: list[float] = []
+        for described in schema[role]:
+            label, mean, variance = _label(described, role == "targets", schema["rows"])
+            labels.append(label)
+            means += mean
+            variances += variance
+        stats.append((means, variances))
+    return labels, stats
 
 
 def _label(

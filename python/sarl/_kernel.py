@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from . import _files
-from ._checks import Limit, check_choice
-from ._fits import Encodes
+from ._checks import Limit, check_choice, is_number, is_whole, renamed
+from ._estimator import Estimator
+from ._inputs import moment_options
 from ._moments import Moments
+from ._solved import Solved
 from ._words import documented
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
 
 
 @documented
-class KernelSARL(Encodes):
+class KernelSARL(Estimator):
     """An encoder with a kernel that keeps `y` predictable and hides `sensitive_features`.
 
     A kernel is a feature map, by landmarks or by random features, and the encoder is the globally
@@ -66,10 +63,10 @@ class KernelSARL(Encodes):
 
     Notes
     -----
-    With :meth:`partial_fit` the first rows decide on scale, width and landmarks: let them be
-    representative.
+    With :meth:`partial_fit` the first rows decide on scale, width and landmarks: they should
+    be representative.
 
-    Landmarks are rows of X, and a model file or a pickle holds them: whoever has it can read them.
+    Landmarks are rows of X, and a model file or a pickle holds them: whoever has the file can read them.
     ``approx="random-features"`` holds no rows. With ``landmarks=rows`` only rows of that table are
     held, which may be public or made up.
 
@@ -87,10 +84,11 @@ class KernelSARL(Encodes):
     True
     """
 
+    @renamed("lambda_", "trade_off")
     def __init__(
         self,
         *,
-        lambda_: float | None = None,
+        trade_off: float | None = None,
         alpha: float | None = None,
         max_leakage: Limit | None = None,
         min_utility: Limit | None = None,
@@ -115,7 +113,7 @@ class KernelSARL(Encodes):
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
-        self.lambda_ = lambda_
+        self.trade_off = trade_off
         self.alpha = alpha
         self.max_leakage = max_leakage
         self.min_utility = min_utility
@@ -155,7 +153,7 @@ class KernelSARL(Encodes):
             ("gamma", gamma, 1e-300, "a finite number above 0, or 'auto'"),
             ("coef0", self.coef0, 0, "a finite number, 0 or more"),
         ):
-            if not isinstance(value, str) and not (_is_number(value) and value >= least):
+            if not isinstance(value, str) and not (is_number(value) and value >= least):
                 raise ValueError(f"{name} is {value!r}: expected {words}")
         public = _rows_of(self.landmarks)
         if public is not None and approx != "landmarks":
@@ -167,10 +165,9 @@ class KernelSARL(Encodes):
             ("degree", self.degree, 100),
             ("landmarks", count, 100_000),
         ):
-            whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-            if not whole or not 1 <= value <= most:
+            if not is_whole(value, 1, most):
                 raise ValueError(f"{name} is {value!r}: expected a whole number, 1 to {most}")
-        if not _is_number(self.tolerance) or not 0 <= self.tolerance < 1:
+        if not is_number(self.tolerance) or not 0 <= self.tolerance < 1:
             raise ValueError(f"tolerance is {self.tolerance!r}: expected 0 or more, below 1")
         sampling = check_choice("sampling", self.sampling, ("adaptive", "uniform"))
         if approx == "landmarks" and sampling == "uniform":
@@ -186,14 +183,16 @@ class KernelSARL(Encodes):
         }
 
     def _new_moments(self) -> Moments:
-        return Moments._behind(self._how(), self.scale, _rows_of(self.landmarks), **self._options())
+        return Moments._behind(
+            self._how(), self.scale, _rows_of(self.landmarks), **moment_options(self)
+        )
 
-    def fit_moments(self, moments: Moments) -> Self:
+    def fit_moments(self, moments: Moments) -> Any:
         """Not for kernels, whose rows must be mapped first; use :meth:`partial_fit`."""
         raise ValueError("moments know nothing of a kernel: use SARL, or partial_fit of KernelSARL")
 
     @classmethod
-    def _params_of(cls, solved: _files.Solved) -> dict[str, Any]:
+    def _params_of(cls, solved: Solved) -> dict[str, Any]:
         params = super()._params_of(solved)
         kernel, gamma, degree, coef0 = solved.model.kernel or ("rbf", None, None, None)
         if kernel == "random-features":
@@ -202,29 +201,24 @@ class KernelSARL(Encodes):
         return params | {"kernel": kernel, **{k: v for k, v in known.items() if v is not None}}
 
     @property
-    def components_(self) -> NDArray[np.float64]:
-        """The weights of the kernel's columns in each dimension."""
-        return np.ascontiguousarray(self._fitted().model.weights().T)
-
-    @property
     def gamma_(self) -> float:
         """The width of the kernel."""
-        gamma = self._learnt()[0] or (self._fitted().model.kernel or ("", None))[1]
+        gamma = self._found()[0] or (self._fitted().model.kernel or ("", None))[1]
         if gamma is None:
             raise AttributeError(
-                "random features that were read from a file do not tell their gamma"
+                "random features that were read from a file do not have their gamma"
             )
         return gamma
 
     @property
     def residual_(self) -> float:
         """The share of the kernel's trace that landmarks leave unexplained."""
-        residual = self._learnt()[1]
+        residual = self._found()[1]
         if residual is None:
-            raise AttributeError("an encoder that was read from a file does not tell its residual")
+            raise AttributeError("an encoder that was read from a file does not have its residual")
         return residual
 
-    def _learnt(self) -> tuple[float | None, float | None]:
+    def _found(self) -> tuple[float | None, float | None]:
         """The width and the residual, as the rows have them."""
         self._fitted()
         known = None if self._moments is None else self._moments._core
@@ -234,8 +228,3 @@ class KernelSARL(Encodes):
 def _rows_of(landmarks: Any) -> Any:
     """Rows to choose landmarks from; none if a number of them was given."""
     return None if np.ndim(landmarks) == 0 and not hasattr(landmarks, "columns") else landmarks
-
-
-def _is_number(value: Any) -> bool:
-    number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
-    return bool(number and np.isfinite(value))

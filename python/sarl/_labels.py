@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,14 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _core
-from ._rows import MOST_CATEGORIES, category, frame, from_tensor, is_sparse, is_table, is_tensor
+from ._columns import MOST_CATEGORIES
+from ._rows import category, frame, is_missing, is_sparse, is_table, native, object_kind
 
 Treat = Literal["auto", "class", "number"]
 #: One for all columns, or one for some of them by name.
 Treats = Treat | Mapping[str, Treat]
 Values = NDArray[np.uint32] | NDArray[np.float64]
 
-#: More different whole numbers than these are a number, unless someone says otherwise.
+#: More different whole numbers than these are a number, unless a type is given.
 MOST_WHOLE_CLASSES = 20
 
 
@@ -51,8 +51,7 @@ class Label:
 
 def columns_of(values: Any, name: str) -> list[tuple[str, Any]]:
     """The columns of a label with their names: `name`, or `name0`, `name1`, …"""
-    if is_tensor(values):
-        values = from_tensor(values)
+    values = native(values)
     if is_sparse(values):
         raise ValueError(f"{name} is a sparse matrix; pass a dense array")
     if is_table(values):
@@ -81,17 +80,9 @@ def _series(series: nw.Series[Any]) -> NDArray[Any]:
             return np.asarray(series.to_numpy())
         if dtype in (nw.Float32, nw.Float64):
             return np.asarray(series.to_numpy(), np.float64)
-    return _objects(series.to_list())
-
-
-def _objects(values: list[Any]) -> NDArray[Any]:
-    array = np.empty(len(values), dtype=object)
-    array[:] = values
+    array = np.empty(len(series), dtype=object)
+    array[:] = series.to_list()
     return array
-
-
-def _missing(name: str, row: int) -> ValueError:
-    return ValueError(f"{name} has no value in row {row} (counted from 0)")
 
 
 def _typed(array: NDArray[Any], name: str) -> NDArray[Any]:
@@ -99,23 +90,22 @@ def _typed(array: NDArray[Any], name: str) -> NDArray[Any]:
     if array.dtype.kind != "O":
         return array
     values = array.tolist()
-    for row, value in enumerate(values):
-        if value is None or value != value:
-            raise _missing(name, row)
-    kinds = set(map(type, values))
-    if all(issubclass(k, (str, bytes)) for k in kinds):
-        return array
-    if all(issubclass(k, (bool, np.bool_)) for k in kinds):
-        return array.astype(bool)
-    if all(issubclass(k, (int, np.integer)) for k in kinds):
-        return array.astype(np.int64)
-    if all(issubclass(k, (int, float, np.number)) for k in kinds):
-        return array.astype(np.float64)
-    found = ", ".join(sorted(k.__name__ for k in kinds))
+    row = next((row for row, value in enumerate(values) if is_missing(value)), None)
+    if row is not None:
+        raise ValueError(f"{name} has no value in row {row} (counted from 0)")
+    kind = object_kind(values)
+    if kind is not None:
+        types = {"bool": np.bool_, "integer": np.int64, "number": np.float64}
+        return array.astype(types[kind]) if kind in types else array
+    found = ", ".join(sorted(k.__name__ for k in set(map(type, values))))
     raise ValueError(f"{name} holds {found}: expected text, whole numbers, booleans or reals")
 
 
-def kind_of(array: NDArray[Any], name: str, treat: Treat) -> str:
+def _type_name(target: bool) -> str:
+    return "target_type" if target else "sensitive_type"
+
+
+def _kind(array: NDArray[Any], name: str, treat: Treat) -> str:
     """What a column of a label holds."""
     natural = {"U": "text", "S": "text", "O": "text", "b": "bool", "i": "integer", "u": "integer"}
     kind = natural.get(array.dtype.kind, "float" if array.dtype.kind == "f" else "")
@@ -148,7 +138,7 @@ def _treatments(treat: Treats, columns: Sequence[str], what: str) -> list[Treat]
 
 
 def _decided(array: NDArray[Any], name: str, kind: str, what: str, known: Label | None) -> str:
-    """What whole numbers are where nobody says: classes, or a number if they are many."""
+    """What whole numbers are where no type is given: classes, or a number if they are many."""
     if kind != "integer":
         return kind
     if known is not None:
@@ -157,7 +147,7 @@ def _decided(array: NDArray[Any], name: str, kind: str, what: str, known: Label 
     if different <= MOST_WHOLE_CLASSES:
         return kind
     warnings.warn(
-        f"{name} has {different} different whole numbers, taken as a number; say {what}='number' if "
+        f"{name} has {different} different whole numbers, taken as a number; pass {what}='number' if "
         f"that is right, or {what}='class' if they are classes",
         UserWarning,
         stacklevel=2,
@@ -175,39 +165,52 @@ def _finite(array: NDArray[Any], name: str) -> NDArray[np.float64]:
     return values
 
 
-def _codes(array: NDArray[Any], label: Label, grow: bool) -> NDArray[np.uint32]:
+def _codes(array: NDArray[Any], label: Label) -> NDArray[np.uint32]:
     if label.kind in ("integer", "bool"):
         if array.dtype.kind == "f":
             array = _finite(array, label.name)
         found, codes = _core.integer_codes(np.ascontiguousarray(array, np.int64))
-        met = [bool(v) for v in found] if label.kind == "bool" else found.tolist()
+        values_found = [bool(v) for v in found] if label.kind == "bool" else found.tolist()
     else:
         values = (
             [category(v) for v in array.tolist()] if array.dtype.kind == "f" else array.tolist()
         )
-        met = sorted(dict.fromkeys(values))
-        index = {value: code for code, value in enumerate(met)}
+        values_found = sorted(dict.fromkeys(values))
+        index = {value: code for code, value in enumerate(values_found)}
         codes = np.fromiter(map(index.__getitem__, values), np.uint32, len(values))
     known = {value: code for code, value in enumerate(label.classes)}
-    new = [value for value in met if value not in known]
-    if new and not grow:
-        raise ValueError(
-            f"{label.name} is {new[0]!r} in some row, a class that was not there before"
-        )
-    label.classes += new
+    label.classes += [value for value in values_found if value not in known]
     if len(label.classes) > MOST_CATEGORIES:
-        number = (
-            "; floats, or the type 'number', are taken as numbers"
-            if label.kind == "integer"
-            else ""
-        )
+        hint = f"; {_type_name(label.target)}='number' takes numbers as they are"
         raise ValueError(
-            f"{label.name} has {len(label.classes)} classes, more than {MOST_CATEGORIES}{number}"
+            f"{label.name} has {len(label.classes)} classes, more than {MOST_CATEGORIES}"
+            f"{hint if label.kind == 'integer' else ''}"
         )
     known = {value: code for code, value in enumerate(label.classes)}
-    if all(known[value] == code for code, value in enumerate(met)):
+    if all(known[value] == code for code, value in enumerate(values_found)):
         return codes
-    return np.array([known[value] for value in met], np.uint32)[codes]
+    return np.array([known[value] for value in values_found], np.uint32)[codes]
+
+
+def check(labels: Sequence[Label], values: Sequence[Values], rows: int) -> None:
+    """Refuses other numbers of rows, and gives each label a name of its own."""
+    for i, (label, of) in enumerate(zip(labels, values, strict=True)):
+        if len(of) != rows:
+            raise ValueError(
+                f"X has {rows} rows, but {label.name} has {len(of)}: "
+                "found input variables with inconsistent numbers of samples"
+            )
+        while label.name in [other.name for other in labels[:i]]:
+            label.name += "_"
+
+
+def union(a: Label, b: Label) -> tuple[Label, list[int]]:
+    """A label with the classes of both, and where those of the second are in it."""
+    both = Label(a.name, a.target, a.kind, a.classes + [c for c in b.classes if c not in a.classes])
+    to = [both.classes.index(c) for c in b.classes]
+    # A class without rows, which the core counts because a label has two at least.
+    to += [k for k in range(both.size) if k not in to][: b.size - len(to)]
+    return both, to
 
 
 def read(
@@ -216,15 +219,12 @@ def read(
     target: bool,
     treat: Treats,
     known: Sequence[Label] | None,
-    grow: bool = True,
 ) -> tuple[list[Label], list[Values]]:
     """The labels in `values` and what they hold, row by row.
 
-    Labels that are known already must come again in the same order; they may bring new classes.
+    Known labels must come in the same order. They may have new classes.
     """
-    what = "target_type" if target else "sensitive_type"
-    if not isinstance(treat, Mapping):
-        _treatments(treat, [name], what)
+    what = _type_name(target)
     columns = columns_of(values, name)
     treats = _treatments(treat, [column for column, _ in columns], what)
     if known is not None and len(columns) != len(known):
@@ -233,9 +233,7 @@ def read(
     read_: list[Values] = []
     for j, (column, values_) in enumerate(columns):
         array = _typed(np.asarray(values_), column)
-        if len(array) and isinstance(array.flat[0], (datetime.date, datetime.timedelta)):
-            raise ValueError(f"{column} holds dates: expected text, whole numbers or reals")
-        kind = kind_of(array, column, treats[j])
+        kind = _kind(array, column, treats[j])
         if treats[j] == "auto":
             kind = _decided(array, column, kind, what, known[j] if known is not None else None)
         if known is None:
@@ -249,6 +247,6 @@ def read(
             if old.is_class and (old.kind == "text") != (kind == "text"):
                 now, was = ("text", f"{old.kind}s") if kind == "text" else (f"{kind}s", "text")
                 raise ValueError(f"{column} holds {now}, but it held {was} before")
-        read_.append(_codes(array, label, grow) if label.is_class else _finite(array, column))
+        read_.append(_codes(array, label) if label.is_class else _finite(array, column))
         labels.append(label)
     return labels, read_

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._checks import Limit
-from ._fits import Encodes
+from ._checks import Limit, renamed
+from ._estimator import Estimator
 from ._words import documented
 
 
 @documented
-class SARL(Encodes):
+class SARL(Estimator):
     """A linear encoder that keeps `y` predictable and hides `sensitive_features`.
 
     The globally optimal one, in closed form: spectral adversarial representation learning
@@ -29,7 +29,7 @@ class SARL(Encodes):
         linear encoders of at least ten rows for each feature, and "auto" for others.
     scale : {{"standard", "none"}}, default="standard"
         Whether numeric columns are brought to mean 0 and variance 1. Without a ridge it does not
-        change what z tells.
+        change what can be predicted from z.
     {rest}
 
     Attributes
@@ -63,10 +63,11 @@ class SARL(Encodes):
     True
     """
 
+    @renamed("lambda_", "trade_off")
     def __init__(
         self,
         *,
-        lambda_: float | None = None,
+        trade_off: float | None = None,
         alpha: float | None = None,
         max_leakage: Limit | None = None,
         min_utility: Limit | None = None,
@@ -83,7 +84,7 @@ class SARL(Encodes):
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
-        self.lambda_ = lambda_
+        self.trade_off = trade_off
         self.alpha = alpha
         self.max_leakage = max_leakage
         self.min_utility = min_utility
@@ -99,11 +100,6 @@ class SARL(Encodes):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
-
-    @property
-    def components_(self) -> NDArray[np.float64]:
-        """The weights of each dimension, in the units of X."""
-        return np.ascontiguousarray(self._fitted().model.weights().T)
 
     @property
     def mean_(self) -> NDArray[np.float64]:

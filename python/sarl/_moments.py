@@ -13,9 +13,10 @@ from sklearn.utils.validation import _check_sample_weight
 
 from . import _core, _labels
 from ._checks import check_choice, check_folds, named_columns, threads
-from ._labels import Label, Treats, Values
+from ._columns import Columns
+from ._labels import Label, Treats
 from ._progress import Progress
-from ._rows import Columns, is_table, native, parts
+from ._rows import is_table, native, parts
 
 
 class Moments:
@@ -36,7 +37,7 @@ class Moments:
         Decides which row goes to which fold.
     target_type, sensitive_type : {"auto", "class", "number"} or dict, default="auto"
         Text, booleans and up to 20 different whole numbers are classes, all other numbers are
-        numbers, unless said otherwise; a dict says it for columns by their names.
+        numbers, unless a type is given; a dict gives types of columns by name.
     n_jobs : int or None, default=None
         Threads; None or -1 for all cores.
 
@@ -151,7 +152,7 @@ class Moments:
         progress: Progress | None = None,
     ) -> None:
         if s is None:
-            raise ValueError("sensitive features are missing: say what is to be hidden")
+            raise ValueError("sensitive_features is missing: it is what is to be hidden")
         columns = self._columns or Columns.learn(X, leave_out)
         dense, codes = columns.read(X, unseen)
         known = self._core is not None
@@ -164,7 +165,13 @@ class Moments:
             s, "s", False, self.sensitive_type, self._of(False) if known else None
         )
         labels, values = [*target, *hidden], [*targets, *sensitives]
-        self._check(labels, values, dense.shape[0], known)
+        if known and bool(self._of(True)) != bool(target):
+            raise ValueError(
+                "y was not given before: the features are the target"
+                if target
+                else "y was given before, and must be given again"
+            )
+        _labels.check(labels, values, dense.shape[0])
         weights: NDArray[np.float64] | None = None
         if sample_weight is not None:
             weights = _check_sample_weight(sample_weight, dense, dtype=np.float64, copy=False)
@@ -178,30 +185,20 @@ class Moments:
                 if new.size != old.size:
                     before = place if self._of(True) else place + 1
                     core.reclass(before, list(range(old.size)), new.size)
-        self._push(core, columns, dense, codes, values, weights, progress)
+        with named_columns(columns):
+            for rows, part in parts(dense):
+                core.push(
+                    part,
+                    [c[rows] for c in codes],
+                    [v[rows] for v in values],
+                    None if weights is None else weights[rows],
+                    threads=threads(self.n_jobs),
+                    progress=progress,
+                )
         self._columns, self._labels, self._core = columns, labels, core
 
     def _of(self, target: bool) -> list[Label]:
         return [label for label in self._labels if label.target == target]
-
-    def _check(self, labels: list[Label], values: list[Values], rows: int, known: bool) -> None:
-        if known and bool(self._of(True)) != any(label.target for label in labels):
-            raise ValueError(
-                "y was given before, and must be given again"
-                if self._of(True)
-                else "y was not given before: the features are the target"
-            )
-        for label, of in zip(labels, values, strict=True):
-            if len(of) != rows:
-                raise ValueError(
-                    f"X has {rows} rows, but {label.name} has {len(of)}: "
-                    "found input variables with inconsistent numbers of samples"
-                )
-        names = [label.name for label in labels]
-        for i, label in enumerate(labels):
-            while label.name in names[:i]:
-                label.name += "_"
-                names[i] = label.name
 
     def _begin(
         self,
@@ -250,29 +247,8 @@ class Moments:
             [(label.name, label.target, label.size) for label in labels],
         )
 
-    def _push(
-        self,
-        core: _core.Fit,
-        columns: Columns,
-        dense: Any,
-        codes: list[NDArray[np.uint32]],
-        values: list[Values],
-        weights: NDArray[np.float64] | None,
-        progress: Progress | None,
-    ) -> None:
-        for rows, part in parts(dense):
-            with named_columns(columns):
-                core.push(
-                    part,
-                    [c[rows] for c in codes],
-                    [v[rows] for v in values],
-                    None if weights is None else weights[rows],
-                    threads=threads(self.n_jobs),
-                    progress=progress,
-                )
-
     def merge(self, other: Moments) -> Moments:
-        """Add the rows of other moments, exactly. They may have met other classes.
+        """Add the rows of other moments, exactly. They may have other classes.
 
         Returns
         -------
@@ -298,18 +274,12 @@ class Moments:
         mine, theirs = self._core.copy(), other._core.copy()
         labels = []
         for place, (a, b) in enumerate(zip(self._labels, other._labels, strict=True)):
-            both = Label(
-                a.name, a.target, a.kind, a.classes + [c for c in b.classes if c not in a.classes]
-            )
+            both, to = _labels.union(a, b)
             labels.append(both)
-            if not both.is_class:
-                continue
-            place += 0 if self._of(True) else 1
-            mine.reclass(place, list(range(a.size)), both.size)
-            to = [both.classes.index(c) for c in b.classes]
-            # A class that nobody met, which the core counts because a label has two at least.
-            to += [k for k in range(both.size) if k not in to][: b.size - len(to)]
-            theirs.reclass(place, to, both.size)
+            if both.is_class:
+                place += 0 if self._of(True) else 1
+                mine.reclass(place, list(range(a.size)), both.size)
+                theirs.reclass(place, to, both.size)
         mine.merge(theirs)
         self._labels, self._core = labels, mine
         return self
@@ -332,7 +302,7 @@ class Moments:
         return f"Moments({len(self)} rows, {self._columns.width} features, labels {labels})"
 
     def copy(self) -> Moments:
-        """A copy that can go on by itself."""
+        """A copy, to which rows can be added."""
         new = object.__new__(type(self))
         new.__dict__.update(self.__dict__)
         if self._core is not None:

@@ -14,7 +14,7 @@ from sklearn.pipeline import Pipeline
 
 from . import _core
 
-#: A name of ours; or a name, what learns and tells, and whether it does so with classes and numbers.
+#: A name of ours; or a name, a function that fits and predicts, and whether for classes and numbers.
 Probe = str | tuple[str, Callable[..., Any], tuple[bool, bool]]
 #: A name that fits into a table.
 _SHORT = 40
@@ -63,8 +63,8 @@ def _learner(estimator: Any) -> Callable[..., tuple[str, NDArray[np.float64]]]:
             model.set_params(random_state=seed % 2**32)
         model.fit(x, labels)
         if k == 0:
-            told = np.asarray(model.predict(test), np.float64)
-            return "numbers", np.ascontiguousarray(told.reshape(len(test), -1)[:, :1])
+            found = np.asarray(model.predict(test), np.float64)
+            return "numbers", np.ascontiguousarray(found.reshape(len(test), -1)[:, :1])
         return _classes(model, test, k)
 
     return learn
@@ -75,18 +75,18 @@ def _classes(model: Any, test: NDArray[np.float64], k: int) -> tuple[str, NDArra
     seen = np.asarray(getattr(model, "classes_", np.arange(k)), np.intp)
     n = len(test)
     if hasattr(model, "predict_proba"):
-        told = np.asarray(model.predict_proba(test), np.float64)
-        if told.shape == (n, len(seen)):
+        found = np.asarray(model.predict_proba(test), np.float64)
+        if found.shape == (n, len(seen)):
             scores = np.zeros((n, k))
-            scores[:, seen] = told
+            scores[:, seen] = found
             return "shares", scores
     if hasattr(model, "decision_function"):
-        told = np.asarray(model.decision_function(test), np.float64)
-        if told.ndim == 1 and len(seen) == 2:
-            told = np.column_stack([np.zeros(n), told])
-        if told.shape == (n, len(seen)):
-            scores = np.full((n, k), told.min(initial=0.0) - 1e3)
-            scores[:, seen] = told
+        found = np.asarray(model.decision_function(test), np.float64)
+        if found.ndim == 1 and len(seen) == 2:
+            found = np.column_stack([np.zeros(n), found])
+        if found.shape == (n, len(seen)):
+            scores = np.full((n, k), found.min(initial=0.0) - 1e3)
+            scores[:, seen] = found
             return "logits", scores
     scores = np.zeros((n, k))
     scores[np.arange(n), np.asarray(model.predict(test), np.intp)] = 1.0

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-#: Told how many rows are done since the last time.
+#: Called with the number of rows that were done since the last call.
 Progress = Callable[[int], Any]
 
 
 class Bar:
-    """A progress bar over rows, if it is asked for."""
+    """A progress bar over rows, if one is wanted."""
 
     def __init__(self, total: int, what: str, shown: bool) -> None:
         self.bar: Any = None

@@ -1,4 +1,4 @@
-"""What a fit says about itself."""
+"""Results of fits and audits."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Bounds(NamedTuple):
     gamma_max: float
     #: The greatest adversary loss among encoders of target loss `gamma_min`.
     alpha_min: float
-    #: The greatest adversary loss of any encoder: it knows nothing but the mean.
+    #: The greatest adversary loss of any encoder: it predicts the mean.
     alpha_max: float
     #: The least adversary loss among encoders of target loss `gamma_min`.
     alpha_bar_min: float
@@ -109,7 +109,7 @@ class Front:
     def __getitem__(self, column: str) -> NDArray[Any]:
         try:
             return self._data[column]
-        except KeyError:
+        except (KeyError, TypeError):
             raise KeyError(f"{column!r}; the columns are {', '.join(self.columns)}") from None
 
     def __len__(self) -> int:
@@ -145,3 +145,138 @@ class Front:
         head = "  ".join(f"{name:>8}" for name in shown)
         more = f"{len(self)} points, every {step}th is shown" if step > 1 else f"{len(self)} points"
         return "\n".join([head, *rows, more])
+
+
+class Audit:
+    """What every probe predicted of every attribute, from z and from the raw features.
+
+    Attributes
+    ----------
+    target, sensitive : dict
+        The findings about the (first) target and about the attribute to hide with the largest
+        advantage: ``advantage`` is the worst case over probes, over guessing, with an interval
+        that allows for having tried several; ``best`` is the probe with the largest accuracy or
+        R², ``probes`` are all, ``majority`` is the accuracy without any features.
+    fairness : dict or None
+        Differences between groups of the best predictor, with the conventions of fairlearn.
+    control : dict or None
+        The same from the raw features.
+    rows_used : dict
+        How many rows fitted the encoder (None if it was fitted before), trained the probes and
+        tested them. No row did two of these.
+    n_train, n_test : int
+        Rows that the probes were trained on, and those that they were tested on.
+    refitted : bool
+        Whether the encoder was fitted anew on a part of the rows.
+    """
+
+    def __init__(
+        self, z: dict[str, Any] | None, control: dict[str, Any] | None, about: dict[str, Any]
+    ) -> None:
+        found = z or control or {}
+        self.target: dict[str, Any] | None = found["target"]
+        self.sensitive: dict[str, Any] = found["sensitive"]
+        self.fairness: dict[str, Any] | None = found["fairness"]
+        self.control = control
+        self.rows_used: dict[str, int | None] = about["rows"]
+        self.n_train: int = about["rows"]["probes"]
+        self.n_test: int = about["rows"]["test"]
+        self.refitted: bool = about["refitted"]
+        self._found = found
+        self._z = z
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it, as in the JSON of the command line."""
+        about = {"n_train": self.n_train, "n_test": self.n_test, "rows": self.rows_used}
+        return {**about, "refitted": self.refitted, **self._found, "control": self.control}
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A row for each attribute and probe; the interval and the advantage are those of z."""
+        rows = []
+        for role in ("target", "sensitive"):
+            sides = [
+                {f["attribute"]: f for f in _findings(side, role)}
+                for side in (self._z, self.control)
+            ]
+            for finding in _findings(self._found, role):
+                score = "accuracy" if finding["kind"] == "class" else "r2"
+                z, raw = (
+                    {t["probe"]: t for t in side.get(finding["attribute"], {}).get("probes", [])}
+                    for side in sides
+                )
+                for trial in finding["probes"]:
+                    rows.append(
+                        {
+                            "attribute": finding["attribute"],
+                            "role": role,
+                            "probe": trial["probe"],
+                            "score": score,
+                            "raw": raw.get(trial["probe"], {}).get(score, np.nan),
+                            "z": z.get(trial["probe"], {}).get(score, np.nan),
+                            "low": trial["ci"][0],
+                            "high": trial["ci"][1],
+                            "balanced_accuracy": trial.get("balanced_accuracy", np.nan),
+                            "auc": trial.get("auc", np.nan),
+                            "advantage": trial["advantage"],
+                            "majority": finding.get("majority", 0.0),
+                            "best": trial["probe"] == finding["advantage"]["probe"],
+                        }
+                    )
+        return rows
+
+    def to_pandas(self) -> pd.DataFrame:
+        """The same as a DataFrame of pandas."""
+        import pandas as pd
+
+        return pd.DataFrame(self.rows())
+
+    def _parts(self) -> str:
+        parts = f"probes learnt on {self.n_train} rows, tested on {self.n_test} others"
+        if self.refitted:
+            fitted = self.rows_used["encoder"]
+            return f"Audit: the encoder was fitted anew on {fitted} rows, {parts}"
+        what = "the raw features alone, " if self._z is None else ""
+        return f"Audit: {what}{parts}"
+
+    def __repr__(self) -> str:
+        lines = [self._parts()]
+        of = None
+        for row in self.rows():
+            if row["attribute"] != of:
+                of = row["attribute"]
+                keep = "to keep" if row["role"] == "target" else "to hide"
+                lines += ["", f"{of} ({keep}), {row['score']}; majority {row['majority']:.3f}"]
+                head = f"  {'probe':<23}{'raw':>8}{'z':>8}   95 % interval"
+                lines += [head + f"{'balanced':>12}{'AUC':>8}{'advantage':>11}"]
+            mark = " *" if row["best"] else ""
+            interval = f"{row['low']:.3f} to {row['high']:.3f}"
+            lines.append(
+                f"  {row['probe']:<23}{row['raw']:>8.3f}{row['z']:>8.3f}   {interval:<14}"
+                f"{row['balanced_accuracy']:>11.3f}{row['auc']:>8.3f}{row['advantage']:>11.3f}{mark}"
+            )
+        worst = self.sensitive["advantage"]
+        low, high = worst["ci"]
+        chance = "" if low > 0 else ", which may be chance"
+        lines += [
+            "",
+            f"worst case: {worst['probe']} has an advantage of {worst['value']:.3f} over guessing "
+            f"{self.sensitive['attribute']} (95 %, for the worst of {worst['tries']} figures: "
+            f"{low:.3f} to {high:.3f}){chance}",
+        ]
+        if self.fairness is not None:
+            fair = self.fairness
+            lines += [
+                f"fairness of {fair['probe']} between groups of {fair['attribute']}: demographic parity "
+                f"{fair['demographic_parity']:.3f}, equalized odds {fair['equalized_odds']:.3f}, "
+                f"equal opportunity {fair['equal_opportunity']:.3f}",
+            ]
+        return "\n".join(lines)
+
+
+def _findings(side: dict[str, Any] | None, role: str) -> list[dict[str, Any]]:
+    if side is None:
+        return []
+    several = side.get(role + "s")
+    if several:
+        return list(several)
+    return [side[role]] if side[role] is not None else []

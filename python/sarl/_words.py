@@ -1,11 +1,11 @@
-"""What the docstrings of all estimators say."""
+"""Parts of docstrings that several estimators share."""
 
 from __future__ import annotations
 
 from typing import Any
 
-GOALS = """lambda_ : float, optional
-        The weight of the adversary, 0 to 1; both ends are limits.
+GOALS = """trade_off : float, optional
+        The weight λ of the adversary, 0 to 1; both ends are limits.
     alpha : float, optional
         The least loss of the adversary, a mean squared error.
     max_leakage : float or dict, optional
@@ -28,7 +28,7 @@ SENSITIVE = """sensitive : name, place or list of them, optional
 
 LABELS = """target_type, sensitive_type : {"auto", "class", "number"} or dict, default="auto"
         Text, booleans and up to 20 different whole numbers are classes, all other numbers are
-        numbers, unless said otherwise; a dict says it for columns by their names."""
+        numbers, unless a type is given; a dict gives types of columns by name."""
 
 SEED = """random_state : int, RandomState or None, default=0
         Seed of folds, and of landmarks or random features.
@@ -57,6 +57,8 @@ ATTRIBUTES = """leakage_, utility_ : float
         The figures of each label.
     point_, heldout_ : Point, HeldOut
         The same with λ, dimensions and losses; and on rows not fitted on.
+    lambda_ : float
+        The λ of the solution.
     bounds_ : Bounds
         What any encoder of these features could achieve.
     ridge_ : float
@@ -66,7 +68,7 @@ ATTRIBUTES = """leakage_, utility_ : float
     front_ : Front
         All trade-offs, from λ = 0 to λ = 1.
     n_components_ : int
-        The number of dimensions of z.
+        The number of dimensions of z; of an eraser that of what is left of X.
     moments_ : Moments
         The second moments of the training rows.
     n_features_in_ : int
@@ -76,6 +78,6 @@ ATTRIBUTES = """leakage_, utility_ : float
 
 
 def documented(cls: Any) -> Any:
-    """Puts these words into the docstring of a class."""
+    """Inserts these parts into the docstring of a class."""
     cls.__doc__ = cls.__doc__.format(goals=GOALS, rest=REST, erasing=ERASING, attributes=ATTRIBUTES)
     return cls

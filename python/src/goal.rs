@@ -20,7 +20,7 @@ pub fn goal(name: &str, value: Limit) -> PyResult<Goal> {
         Limit::One(value) => {
             check(name, name, value)?;
             Ok(match name {
-                "lambda_" => Goal::Lambda(value),
+                "trade_off" => Goal::Lambda(value),
                 "alpha" => Goal::Alpha(value),
                 "max_leakage" => Goal::Leakage(value),
                 "min_utility" => Goal::Utility(value),
@@ -61,7 +61,7 @@ fn check(name: &str, what: &str, value: f64) -> PyResult<()> {
 /// The parameter that asks for a goal, and its value.
 pub fn parameter(goal: &Goal) -> (&'static str, Limit) {
     match goal {
-        Goal::Lambda(value) => ("lambda_", Limit::One(*value)),
+        Goal::Lambda(value) => ("trade_off", Limit::One(*value)),
         Goal::Alpha(value) => ("alpha", Limit::One(*value)),
         Goal::Leakage(value) => ("max_leakage", Limit::One(*value)),
         Goal::LeakageOf(named) => ("max_leakage", Limit::Named(named.clone())),

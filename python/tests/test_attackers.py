@@ -45,7 +45,7 @@ def encoded(adult):
     table, income, sex = adult
     x, s = pd.get_dummies(table).to_numpy(float), (sex == "Female").to_numpy(int)
     # Income is kept, and a little of sex with it.
-    encoder = SARL(lambda_=0.3).fit(x[:4000], income[:4000], sensitive_features=s[:4000])
+    encoder = SARL(trade_off=0.3).fit(x[:4000], income[:4000], sensitive_features=s[:4000])
     z = encoder.transform(x)
     return z[4000:5600], s[4000:5600], z[5600:], s[5600:]
 

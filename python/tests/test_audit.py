@@ -40,10 +40,12 @@ def test_every_probe_before_and_after(encoder, rows):
 
 
 def test_scores_are_those_of_scikit_learn(rows):
+    """With the same penalty to the last digit; few rows, so that another penalty would show."""
     from sklearn.linear_model import LogisticRegression
+    from sklearn.metrics import roc_auc_score
     from sklearn.preprocessing import StandardScaler
 
-    train, test = slice(0, 250), slice(250, 400)
+    train, test = slice(0, 60), slice(60, 400)
     found = audit(
         None,
         rows.X[train],
@@ -52,12 +54,18 @@ def test_scores_are_those_of_scikit_learn(rows):
         sensitive_features_test=rows.s[test],
         probes=["logistic"],
         seeds=1,
-    )
+    ).sensitive["best"]
     scale = StandardScaler().fit(rows.X[train])
-    theirs = LogisticRegression(C=1e6).fit(scale.transform(rows.X[train]), rows.s[train])
-    assert found.sensitive["best"]["accuracy"] == pytest.approx(
-        theirs.score(scale.transform(rows.X[test]), rows.s[test]), abs=0.02
-    )
+    x, fresh = scale.transform(rows.X[train]), scale.transform(rows.X[test])
+
+    def theirs(penalty):
+        model = LogisticRegression(C=penalty, tol=1e-10, max_iter=10_000).fit(x, rows.s[train])
+        auc = roc_auc_score(rows.s[test], model.decision_function(fresh))
+        return model.score(fresh, rows.s[test]), auc
+
+    ours = (found["accuracy"], found["auc"])
+    assert ours == pytest.approx(theirs(1.0), abs=1e-9)
+    assert abs(ours[0] - theirs(1e6)[0]) > 0.02 and abs(ours[1] - theirs(1e6)[1]) > 0.005
 
 
 def test_rows_of_their_own_to_be_tested_on(encoder, rows):
@@ -126,6 +134,11 @@ def test_fewer_rows_and_seeds(encoder, rows):
         encoder, rows.X, rows.y, sensitive_features=rows.s, random_state=0, n_jobs=1, **FEW
     )
     assert [r["z"] for r in again.rows()] == [r["z"] for r in one.rows()]
+    nets = [
+        audit(None, rows.X, sensitive_features=rows.s, probes=["net-64"], seeds=seeds).rows()
+        for seeds in (1, 1, 2)
+    ]
+    assert nets[0] == nets[1] != nets[2], "the second seed is another network"
     alone = audit(encoder, rows.X, rows.y, sensitive_features=rows.s, control=False, **FEW)
     assert alone.control is None and np.isnan(alone.to_pandas()["raw"]).all()
 

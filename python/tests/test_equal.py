@@ -9,7 +9,7 @@ from sarl import SARL, Eraser, KernelSARL
 FIGURES = ("gamma_min", "gamma_max", "alpha_min", "alpha_max", "alpha_bar_min", "alpha_star_min")
 
 CASES = [
-    ("gaussian/train.npz", SARL(lambda_=0.5), ["--lambda", 0.5]),
+    ("gaussian/train.npz", SARL(trade_off=0.5), ["--lambda", 0.5]),
     (
         "gaussian/train.npz",
         KernelSARL(max_leakage=0.05, landmarks=80),
@@ -23,7 +23,7 @@ CASES = [
     (
         "gaussian/train.npz",
         KernelSARL(
-            lambda_=0.4, approx="random-features", landmarks=60, random_state=3, scale="none"
+            trade_off=0.4, approx="random-features", landmarks=60, random_state=3, scale="none"
         ),
         [
             "--lambda",
@@ -127,7 +127,7 @@ def test_full_erasure_is_leace(name):
     options = {"shrinkage": False, "constrain_cov_trace": False, "svd_tol": 1e-9}
     x = torch.from_numpy(X)
     reference = leace.LeaceFitter.fit(x, torch.from_numpy(hot), **options).eraser(x).numpy()
-    for eraser in (Eraser(), Eraser(leakage=0), Eraser(lambda_=1.0), Eraser(scale="standard")):
+    for eraser in (Eraser(), Eraser(leakage=0), Eraser(trade_off=1.0), Eraser(scale="standard")):
         erased = eraser.fit_transform(X, sensitive_features=s)
         size = np.abs(X).max()
         np.testing.assert_allclose(erased, reference, atol=1e-9 * size, rtol=0)
@@ -171,7 +171,7 @@ def test_the_numpy_version(rows):
     Wy, Ws = (W.T @ (centred[0].T @ c / n) for c in centred[1:])
     values, vectors = np.linalg.eigh(lambda_ * Ws @ Ws.T - (1 - lambda_) * Wy @ Wy.T)
     kept = vectors[:, values < -1e-12]
-    encoder = SARL(lambda_=lambda_).fit(X, rows.y, sensitive_features=rows.s)
+    encoder = SARL(trade_off=lambda_).fit(X, rows.y, sensitive_features=rows.s)
     z = centred[0] @ W @ kept
     ours = encoder.transform(X)
     np.testing.assert_allclose(np.abs(ours), np.abs(z), atol=1e-10)

@@ -18,8 +18,8 @@ MODELS = [
     SARL(min_utility=0.9, ridge=0.1, n_components=1),
     KernelSARL(max_leakage=0.02, landmarks=60),
     KernelSARL(max_leakage=0.02, landmarks=60, kernel="polynomial", degree=2, scale="none"),
-    KernelSARL(lambda_=0.5, landmarks=60, kernel="laplacian"),
-    KernelSARL(lambda_=0.5, landmarks=60, approx="random-features"),
+    KernelSARL(trade_off=0.5, landmarks=60, kernel="laplacian"),
+    KernelSARL(trade_off=0.5, landmarks=60, approx="random-features"),
     Eraser(leakage=0.02),
     Eraser(leakage=0.02, scale="standard"),
 ]

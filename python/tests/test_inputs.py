@@ -119,12 +119,68 @@ def test_precision_follows_the_input(estimator, dtype, rows):
     np.testing.assert_allclose(z, double, atol=2e-6 * np.abs(double).max())
 
 
-def test_half_precision_and_gradients_of_torch(rows):
-    x = torch.from_numpy(rows.X.astype(np.float32)).requires_grad_()
-    encoder = SARL(max_leakage=0.1).fit(
-        x, torch.from_numpy(rows.y), sensitive_features=torch.from_numpy(rows.s)
+@by_class
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_half_precision_of_torch(estimator, dtype, rows):
+    x = torch.from_numpy(rows.X).to(dtype)
+    labels = {"sensitive_features": torch.from_numpy(rows.s)}
+    encoder = type(estimator)(**estimator.get_params()).fit(x, torch.from_numpy(rows.y), **labels)
+    z = encoder.transform(x)
+    assert z.dtype == dtype
+    torch.testing.assert_close(z, encoder.transform(x.double()).to(dtype))
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [SARL(trade_off=0.2), SARL(sensitive=1), Eraser(leakage=0.1), Eraser(sensitive=0)],
+    ids=str,
+)
+def test_gradients_of_torch(estimator, rows):
+    labels = {} if estimator.sensitive is not None else {"sensitive_features": rows.s}
+    encoder = type(estimator)(**estimator.get_params()).fit(rows.X, rows.y, **labels)
+    x = torch.from_numpy(rows.X[:3]).requires_grad_()
+    assert torch.autograd.gradcheck(encoder.transform, (x,))
+    z = encoder.transform(rows.X[:3])
+    np.testing.assert_array_equal(encoder.transform(x).detach().numpy(), z)
+    with torch.no_grad():
+        assert not encoder.transform(x).requires_grad
+
+
+def test_a_kernel_has_no_gradient_and_warns(rows):
+    encoder = fitted(ESTIMATORS[1], rows.X, rows)
+    with pytest.warns(UserWarning, match="the result has no gradient"):
+        z = encoder.transform(torch.from_numpy(rows.X).requires_grad_())
+    assert not z.requires_grad
+
+
+class Capsule:
+    """An array that only has DLPack's interface."""
+
+    def __init__(self, array):
+        self._array = array
+
+    def __dlpack__(self, **options):
+        return self._array.__dlpack__(**options)
+
+    def __dlpack_device__(self):
+        return self._array.__dlpack_device__()
+
+
+def test_dlpack(rows):
+    encoder = fitted(ESTIMATORS[0], Capsule(rows.X), rows)
+    np.testing.assert_array_equal(
+        encoder.transform(Capsule(rows.X)), fitted(ESTIMATORS[0], rows.X, rows).transform(rows.X)
     )
-    assert encoder.transform(x.to(torch.bfloat16)).dtype == torch.float32
+
+
+def test_lazy_tables_and_missing_booleans_are_refused(rows):
+    with pytest.raises(ValueError, match="the table is lazy: pass .collect()"):
+        fitted(ESTIMATORS[0], tables(rows.X)["polars"].lazy(), rows)
+    gaps = pd.array([True, None] * 200, dtype="boolean")
+    with pytest.raises(ValueError, match="column 'g' has no value in row 1"):
+        fitted(ESTIMATORS[0], tables(rows.X)["pandas"].assign(g=gaps), rows)
+    with pytest.raises(ValueError, match="s has no value in row 1"):
+        fitted(ESTIMATORS[0], rows.X, rows, s=pd.Series(gaps))
 
 
 def test_an_index_is_kept(rows):

@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 
 from sarl import SARL, Eraser, KernelSARL, Moments
 
@@ -66,6 +67,14 @@ def test_a_stream_is_the_whole(estimator, rows):
     estimator.fit(rows.X, rows.y, sensitive_features=rows.s, sample_weight=rows.weights)
     close(stream.transform(rows.X), estimator.transform(rows.X))
     assert stream.front_["heldout_jy"][0] == pytest.approx(estimator.front_["heldout_jy"][0])
+
+
+@pytest.mark.parametrize("estimator", [SARL(max_leakage=0.05), Eraser()], ids=str)
+def test_a_stream_may_begin_with_one_row(estimator, rows):
+    whole = clone(estimator).fit(rows.X, rows.y, sensitive_features=rows.s)
+    for part in (slice(0, 1), slice(1, 400)):
+        estimator.partial_fit(rows.X[part], rows.y[part], sensitive_features=rows.s[part])
+    close(estimator.transform(rows.X), whole.transform(rows.X))
 
 
 def test_a_stream_with_a_kernel(rows):
@@ -139,9 +148,9 @@ def test_erasure_from_moments(rows):
 
 @pytest.mark.parametrize("cls", [SARL, KernelSARL, Eraser])
 def test_one_encoder_does_not_change_another(cls, rows):
-    first = cls(lambda_=0.5).fit(rows.X, rows.y, sensitive_features=rows.s)
+    first = cls(trade_off=0.5).fit(rows.X, rows.y, sensitive_features=rows.s)
     held, z = first.heldout_, first.transform(rows.X)
-    other = first.retune(lambda_=0.4)
+    other = first.retune(trade_off=0.4)
     other.partial_fit(rows.X[:50], rows.y[:50], sensitive_features=rows.s[:50])
     assert (len(other.moments_), len(first.moments_)) == (450, 400)
     if cls is not KernelSARL:
@@ -152,7 +161,7 @@ def test_one_encoder_does_not_change_another(cls, rows):
 
 @pytest.mark.parametrize("cls", [SARL, KernelSARL, Eraser])
 def test_a_fit_that_fails_leaves_what_was_there(cls, rows):
-    encoder = cls(lambda_=0.5).fit(rows.X, rows.y, sensitive_features=rows.s)
+    encoder = cls(trade_off=0.5).fit(rows.X, rows.y, sensitive_features=rows.s)
     held, z = encoder.heldout_, encoder.transform(rows.X)
     bad = rows.X.copy()
     bad[7, 2] = np.nan

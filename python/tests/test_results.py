@@ -47,22 +47,39 @@ def test_the_front(encoder):
     np.testing.assert_array_equal(table["leakage"], front["leakage"])
     assert [row["dim"] for row in front][:3] == list(front["dim"][:3])
     assert "heldout_leakage" in repr(front) and "101 points" in repr(front)
-    with pytest.raises(KeyError, match="the columns are lambda, dim"):
-        front["loss"]
+    for wrong in ("loss", slice(5)):
+        with pytest.raises(KeyError, match="the columns are lambda, dim"):
+            front[wrong]
     assert len(encoder.front(7)) == 7
 
 
 @pytest.mark.parametrize("cls", [SARL, KernelSARL, Eraser])
 def test_retune_is_a_fit_with_another_goal(cls, rows):
     base = {} if cls is not KernelSARL else {"landmarks": 40}
-    start = cls(lambda_=0.5, **base).fit(rows.X, rows.y, sensitive_features=rows.s)
-    for goal in ({"lambda_": 0.2}, {"max_leakage": 0.03}, {"min_utility": 0.8}, {"alpha": 0.45}):
+    start = cls(trade_off=0.5, **base).fit(rows.X, rows.y, sensitive_features=rows.s)
+    for goal in ({"trade_off": 0.2}, {"max_leakage": 0.03}, {"min_utility": 0.8}, {"alpha": 0.45}):
         tuned = start.retune(**goal)
         fitted = cls(**goal, **base).fit(rows.X, rows.y, sensitive_features=rows.s)
         assert tuned.get_params() == fitted.get_params()
         np.testing.assert_allclose(tuned.transform(rows.X), fitted.transform(rows.X), atol=1e-9)
         assert tuned.heldout_ == pytest.approx(fitted.heldout_)
-    assert start.lambda_ == 0.5, "the first one stays"
+    assert start.trade_off == 0.5, "the first one stays"
+    assert start.lambda_ == start.point_.lambda_ == 0.5
+    assert start.retune(trade_off=0.2).lambda_ == 0.2
+
+
+@pytest.mark.parametrize("cls", [SARL, KernelSARL, Eraser])
+def test_the_old_name_of_the_trade_off(cls, rows):
+    with pytest.warns(FutureWarning, match="lambda_ was renamed to trade_off"):
+        old = cls(lambda_=0.3)
+    assert old.get_params() == cls(trade_off=0.3).get_params() and "lambda_" not in old.get_params()
+    assert not hasattr(old, "lambda_"), "an attribute of a fit"
+    with pytest.raises(TypeError, match="lambda_ is the old name of trade_off"):
+        cls(lambda_=0.3, trade_off=0.3)
+    fitted = old.fit(rows.X, rows.y, sensitive_features=rows.s)
+    with pytest.warns(FutureWarning, match="lambda_ was renamed to trade_off"):
+        again = fitted.retune(lambda_=0.6)
+    assert (fitted.lambda_, again.lambda_) == (0.3, 0.6)
 
 
 def test_reconstruction(rows):
@@ -88,7 +105,8 @@ def test_reconstruction(rows):
 
 def test_nothing_left(rows):
     """A target that is what is hidden: an encoder of no dimensions, not an error."""
-    encoder = SARL(max_leakage=0).fit(rows.X, rows.s, sensitive_features=rows.s)
+    with pytest.warns(UserWarning, match="z has no columns"):
+        encoder = SARL(max_leakage=0).fit(rows.X, rows.s, sensitive_features=rows.s)
     assert encoder.n_components_ == 0 and encoder.transform(rows.X).shape == (400, 0)
     np.testing.assert_allclose(
         encoder.inverse_transform(np.empty((2, 0))), [rows.X.mean(axis=0)] * 2

@@ -38,7 +38,7 @@ def test_checks_of_scikit_learn(estimator, check):
 
 @pytest.mark.parametrize("estimator", ALL, ids=lambda e: type(e).__name__)
 def test_sensitive_features_are_required(estimator, rows):
-    with pytest.raises(ValueError, match="must be told what to hide"):
+    with pytest.raises(ValueError, match="needs to know what to hide"):
         clone(estimator).fit(rows.X, rows.y)
 
 
@@ -49,8 +49,17 @@ def test_clone_and_pickle(estimator, rows):
     np.testing.assert_array_equal(fitted.transform(rows.X), again.transform(rows.X))
     np.testing.assert_array_equal(np.asarray(fitted.front_), np.asarray(again.front_))
     assert again.get_params() == clone(fitted).get_params() == estimator.get_params()
+    assert again.heldout_ == fitted.heldout_ and again.attributes_ == fitted.attributes_
     more = again.partial_fit(rows.X, rows.y, sensitive_features=rows.s)
     np.testing.assert_allclose(more.transform(rows.X), fitted.transform(rows.X), atol=1e-9)
+
+
+def test_a_pickle_of_a_full_erasure_has_its_figures(rows):
+    fitted = Eraser().fit(rows.X, sensitive_features=rows.s)
+    again = pickle.loads(pickle.dumps(fitted))
+    assert again.heldout_ == fitted.heldout_ is not None
+    assert again.attributes_ == fitted.attributes_
+    np.testing.assert_array_equal(fitted.transform(rows.X), again.transform(rows.X))
 
 
 @pytest.mark.parametrize("routing", [False, True])

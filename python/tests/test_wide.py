@@ -20,9 +20,9 @@ def rows(n, d, seed=0):
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_a_wide_fit_is_that_of_moments_that_were_added_up():
     X, y, s = rows(120, 600)
-    wide = SARL(lambda_=0.5, ridge=0.1).fit(X, y, sensitive_features=s)
+    wide = SARL(trade_off=0.5, ridge=0.1).fit(X, y, sensitive_features=s)
     halves = [Moments().update(X[i::2], y[i::2], s[i::2]) for i in range(2)]
-    added = SARL(lambda_=0.5, ridge=0.1).fit_moments(halves[0].merge(halves[1]))
+    added = SARL(trade_off=0.5, ridge=0.1).fit_moments(halves[0].merge(halves[1]))
     assert wide.point_.jy == pytest.approx(added.point_.jy, rel=1e-9)
     assert np.abs(wide.transform(X) - added.transform(X)).max() < 1e-8
     again = pickle.loads(pickle.dumps(wide))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._base import Base
+from .._estimator import Estimator
 from .._results import Front
 from ._front import _dot, _unknown
 from ._looks import add_legend, axes_of, colours_of
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 
-def dimension(estimator_or_front: Base | Front, *, ax: Axes | None = None) -> Axes:
+def dimension(estimator_or_front: Estimator | Front, *, ax: Axes | None = None) -> Axes:
     """Draw the best number of dimensions against λ: exact steps, not those of a grid.
 
     Parameters
@@ -42,13 +42,13 @@ def dimension(estimator_or_front: Base | Front, *, ax: Axes | None = None) -> Ax
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(500, 4))
     >>> fine = X.argmax(axis=1)
-    >>> encoder = SARL(lambda_=0.5).fit(X, fine // 2, sensitive_features=fine)
+    >>> encoder = SARL(trade_off=0.5).fit(X, fine // 2, sensitive_features=fine)
     >>> ax = plot.dimension(encoder)
     >>> ax.get_lines()[0].get_ydata()[[0, -1]].tolist()
     [1, 0]
     """
     given = estimator_or_front
-    if not isinstance(given, (Base, Front)):
+    if not isinstance(given, (Estimator, Front)):
         raise _unknown(given)
     table = given if isinstance(given, Front) else given.front_
     ax = axes_of(ax)
@@ -59,7 +59,7 @@ def dimension(estimator_or_front: Base | Front, *, ax: Axes | None = None) -> Ax
     ax.step(x, steps, where="post", color=colour, lw=1.8, label="best", zorder=3)
     ax.fill_between(x, steps, step="post", color=colour, alpha=0.12, lw=0, zorder=1)
     top = int(steps.max())
-    if isinstance(given, Base):
+    if isinstance(given, Estimator):
         point = given.point_
         top = max(top, point.dim)
         plural = "dimension" if point.dim == 1 else "dimensions"

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from .. import _labels
-from .._base import Base
 from .._eraser import Eraser
+from .._estimator import Estimator
 from .._rows import length, matrix, take
 from ._front import _unknown
 from ._looks import ON_LIGHT, OTHERS, add_legend, axes_of, colours_of, handle_of, ink_of
@@ -30,7 +30,7 @@ _MOST_CLASSES = 12
 
 
 def embedding(
-    estimator: Base,
+    estimator: Estimator,
     X: Any,
     *,
     sensitive_features: Any = None,
@@ -52,9 +52,9 @@ def embedding(
     X : array, sparse matrix, tensor or table
         The rows.
     sensitive_features : array or column of a table, optional
-        What the colours tell: classes, with a legend, or numbers, with a colour bar.
+        What the colours show: classes, with a legend, or numbers, with a colour bar.
     y : array or column of a table, optional
-        What the markers (of points) or line styles (of densities) tell; the colours, if there are
+        What the markers (of points) or line styles (of densities) show; the colours, if there are
         no sensitive features. A number is split at its median.
     ax : Axes of matplotlib, optional
         Where to draw; a new figure by default.
@@ -83,7 +83,7 @@ def embedding(
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['a', 'b']
     """
-    if not isinstance(estimator, Base):
+    if not isinstance(estimator, Estimator):
         raise _unknown(estimator)
     n = length(X)
     colour, shape = _tags(sensitive_features, "sensitive_features", n), _tags(y, "y", n)
@@ -99,7 +99,7 @@ def embedding(
         _points(ax, z[:, 0], z[:, 1], colour, shape)
         ax.set_ylabel(names[1])
     elif colour is not None and colour.numbers is not None:
-        # The axis tells the number, which leaves the colours to the other label.
+        # The axis shows the number, which leaves the colours to the other label.
         _points(ax, z[:, 0], colour.numbers, shape, None)
         ax.set_ylabel(colour.name)
     else:
@@ -174,7 +174,7 @@ def _sample(n: int, max_rows: int, random_state: Any) -> tuple[NDArray[np.intp],
     return which, np.searchsorted(which, drawn)
 
 
-def _encoded(estimator: Base, X: Any) -> tuple[Floats, list[str]]:
+def _encoded(estimator: Estimator, X: Any) -> tuple[Floats, list[str]]:
     """The columns to draw, one or two, and what they are called."""
     if not estimator.n_components_:
         raise ValueError(
@@ -212,15 +212,15 @@ def _points(ax: Axes, x: Floats, y: Floats, colour: _Tags | None, shape: _Tags |
     classes = None if colour is None or numbers is not None else colour.few(len(ON_LIGHT))
     palette = colours_of(ax, 1) if classes is None else _palette_of(ax, classes)
     marks = None if shape is None else shape.few(len(_MARKERS))
-    told = np.array(palette)[np.zeros(len(x), int) if classes is None else classes.codes]
+    colours = np.array(palette)[np.zeros(len(x), int) if classes is None else classes.codes]
     style: dict[str, Any] = {"s": float(np.clip(3e4 / len(x), 6, 30)), "lw": 0, "alpha": 0.65}
     if numbers is not None:
-        told = numbers
+        colours = numbers
         style |= {"cmap": "viridis", "vmin": numbers.min(), "vmax": numbers.max()}
     for code, marker in enumerate(_MARKERS[: 1 if marks is None else len(marks.names)]):
         here = np.ones(len(x), bool) if marks is None else marks.codes == code
         drawn = ax.scatter(
-            x[here], y[here], c=told[here], marker=marker, rasterized=len(x) > 1000, **style
+            x[here], y[here], c=colours[here], marker=marker, rasterized=len(x) > 1000, **style
         )
     if colour is not None and numbers is not None:
         _bar(ax, drawn, colour.name)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._base import Base
+from .._estimator import Estimator
 from .._results import Front
 from ._looks import SMALL, add_legend, axes_of, colours_of, handle_of, ink_of
 
@@ -20,7 +20,10 @@ Floats = NDArray[np.float64]
 
 
 def front(
-    estimator_or_front: Base | Front | Mapping[str, Base | Front] | Sequence[Base | Front],
+    estimator_or_front: Estimator
+    | Front
+    | Mapping[str, Estimator | Front]
+    | Sequence[Estimator | Front],
     *,
     ax: Axes | None = None,
     heldout: bool = True,
@@ -54,7 +57,7 @@ def front(
     Under and right of the front is what can be reached. Where a dimension is lost the front is a
     straight line: no encoder is above it, and the best may be a little below; the estimator's
     `gap_` says how far. Utility is a share of what that estimator's features can attain, so that
-    100 % of two estimators need not be the same loss; `bounds_.gamma_min` tells.
+    100 % of two estimators need not be the same loss; see `bounds_.gamma_min`.
 
     Examples
     --------
@@ -107,7 +110,7 @@ class _Curve:
     units: tuple[float, float]
     #: The least leakage of full utility, and the most utility without leakage.
     ends: tuple[float, float]
-    estimator: Base | None
+    estimator: Estimator | None
 
     @property
     def held(self) -> tuple[Floats, Floats]:
@@ -127,7 +130,7 @@ class _Curve:
 
 
 def _curves(given: Any) -> list[_Curve]:
-    if isinstance(given, (Base, Front)):
+    if isinstance(given, (Estimator, Front)):
         named = [(type(given).__name__, given)]
     elif isinstance(given, Mapping):
         named = [(str(name), one) for name, one in given.items()]
@@ -162,7 +165,7 @@ def _curve(name: str, given: Any) -> _Curve:
         ends = float(leakage[0]), float(utility[-1])
         units = _unit(given["js"], leakage), _unit(given["jy"], utility)
         return _Curve(name, leakage, utility, given, 1.0, units, ends, None)
-    if not isinstance(given, Base):
+    if not isinstance(given, Estimator):
         raise _unknown(given)
     table = given.front_
     known = given.bounds_
@@ -180,7 +183,7 @@ def _unit(losses: Floats, shares: Floats) -> float:
     return float(np.ptp(shares)) / span if span > 0 else 0.0
 
 
-def _refined(estimator: Base, table: Front) -> tuple[Floats, Floats]:
+def _refined(estimator: Estimator, table: Front) -> tuple[Floats, Floats]:
     """Leakage and utility, with a point between dimensions that are lost at neighbouring λ.
 
     One loss between two λ is a straight line, several are a polygon that the two ends do not show.
@@ -190,7 +193,7 @@ def _refined(estimator: Base, table: Front) -> tuple[Floats, Floats]:
     between = (lost[1:] + lost[:-1]) / 2
     same = np.searchsorted(grid, lost[1:]) == np.searchsorted(grid, lost[:-1])
     apart = lost[1:] - lost[:-1] > 1e-9
-    extra = [(at, estimator.retune(lambda_=float(at)).point_) for at in between[same & apart]]
+    extra = [(at, estimator.retune(trade_off=float(at)).point_) for at in between[same & apart]]
     order = np.searchsorted(grid, [at for at, _ in extra])
     leakage = np.insert(table["leakage"], order, [point.leakage for _, point in extra])
     utility = np.insert(table["utility"], order, [point.utility for _, point in extra])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-#: Colours of Okabe and Ito, which colour-blind readers can tell apart; the palest come last.
+#: Colours of Okabe and Ito, which colour-blind readers can distinguish; the palest come last.
 ON_LIGHT = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#F0E442")
 ON_DARK = ("#56B4E9", "#E69F00", "#009E73", "#CC79A7", "#F0E442", "#D55E00", "#0072B2")
 OTHERS = "#999999"

@@ -1,0 +1,482 @@
+"""The base of the estimators: fits, encoding, results, other trade-offs, files."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, ClassVar, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.exceptions import NotFittedError
+from sklearn.utils import Tags
+
+from . import _files
+from ._checks import (
+    GOALS,
+    Goal,
+    Limit,
+    check_ridge,
+    is_whole,
+    named_columns,
+    one_goal,
+    renamed,
+    threads,
+)
+from ._inputs import add_rows, fit_params, moment_options, name_inputs, read_rows, unseen
+from ._moments import Moments
+from ._results import Bounds, Front, HeldOut, Point
+from ._rows import is_tensor, native, parts
+from ._shape import Slopes, decoded, follow
+from ._solved import Solved
+
+E = TypeVar("E", bound="Estimator")
+
+
+class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Second moments of rows, and the solution of a problem on them.
+
+    A subclass has the parameters. It may overrule `_goals`, `_new_moments`, `_ridge`, `_solve`,
+    `_encode`, `_slopes`, `_front_params` and `_params_of`.
+    """
+
+    # Requested by default: without it `fit` is an error, and pipelines must pass it on.
+    __metadata_request__fit: ClassVar[dict[str, bool]] = {"sensitive_features": True}
+    __metadata_request__partial_fit: ClassVar[dict[str, bool]] = {"sensitive_features": True}
+
+    #: Whether there is no target. Sensitive columns are features then, and the result is like X.
+    _erases: ClassVar[bool] = False
+    #: The parameters of which one may be given.
+    _goals: ClassVar[tuple[str, ...]] = GOALS
+
+    n_components: int | None = None
+    ridge: float | str | None
+    scale: str
+    folds: int
+    precision: str
+    target_type: Any = "auto"
+    sensitive_type: Any
+    sensitive: Any
+    unseen: str = "error"
+    random_state: Any
+    n_jobs: int | None
+    verbose: int
+    n_features_in_: int
+    feature_names_in_: NDArray[Any]
+
+    #: The moments of the rows; none after a file, and after a pickle of a full erasure.
+    _moments: Moments | None = None
+    #: None where rows came after the last solution.
+    _solved: Solved | None = None
+    _front: Front | None = None
+    #: Whether the rows came by `partial_fit`.
+    _streams: bool = False
+
+    # -- fits ----------------------------------------------------------------------------------
+
+    def fit(
+        self: E,
+        X: Any,
+        y: Any = None,
+        *,
+        sensitive_features: Any = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> E:
+        """Fit the encoder.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, tensor or table of shape (n_rows, n_features)
+            The features. In a table, columns of text and booleans become one-hot.
+        y : array or table of n_rows
+            What is to be kept: classes or numbers, one column or several.
+        sensitive_features : array or table of n_rows
+            What is to be hidden, likewise.
+        sample_weight : array of n_rows, optional
+            A weight for each row.
+
+        Returns
+        -------
+        estimator
+            Itself.
+        """
+        goal = self._goal()
+        moments = add_rows(self, None, X, y, sensitive_features, sample_weight, least=2)
+        self._set(moments, self._solve(goal, moments))
+        return self
+
+    def partial_fit(
+        self: E,
+        X: Any,
+        y: Any = None,
+        *,
+        sensitive_features: Any = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> E:
+        """Add more rows of a stream; see :meth:`fit`.
+
+        Rows that are refused change nothing. The problem is solved when a result is needed.
+        """
+        if self.__sklearn_is_fitted__() and self._moments is None:
+            raise ValueError(
+                "the encoder was read from a file or a pickle that does not hold the moments of its "
+                "rows: more rows cannot be added"
+            )
+        self._goal()
+        moments = add_rows(self, self._moments, X, y, sensitive_features, sample_weight, least=1)
+        self._set(moments, None)
+        return self
+
+    def _set(self, moments: Moments | None, solved: Solved | None) -> None:
+        self._moments, self._solved, self._front = moments, solved, None
+        self._streams = solved is None
+
+    def fit_transform(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        sensitive_features: Any = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Any:
+        """Fit the encoder, and encode the same rows; see :meth:`fit` and :meth:`transform`."""
+        X = X if is_tensor(X) else native(X)
+        self.fit(X, y, sensitive_features=sensitive_features, sample_weight=sample_weight)
+        return self.transform(X)
+
+    def fit_moments(self: E, moments: Moments) -> E:
+        """Fit the encoder on moments that were accumulated elsewhere.
+
+        Parameters
+        ----------
+        moments : Moments
+            The second moments of the rows.
+
+        Returns
+        -------
+        estimator
+            Itself.
+        """
+        if not isinstance(moments, Moments) or moments._kernel is not None:
+            raise ValueError(f"expected Moments, found {type(moments).__name__}")
+        if not len(moments):
+            raise ValueError("the moments have no rows")
+        if self._erases and moments._of(True):
+            raise ValueError("the moments have a target: update them without y, or use SARL")
+        if not self._erases and not moments._of(True):
+            raise ValueError("the moments have no target: update them with y, or use Eraser")
+        moments = moments.copy()
+        solved = self._solve(self._goal(), moments)
+        self._set(moments, solved)
+        name_inputs(self, solved.columns)
+        return self
+
+    @property
+    def moments_(self) -> Moments:
+        """The second moments of the training rows: a copy, to which rows can be added."""
+        self._fitted()
+        if self._moments is None:
+            raise AttributeError(
+                "the encoder was read from a file or a pickle that does not hold its moments"
+            )
+        return self._moments.copy()
+
+    # -- the problem ---------------------------------------------------------------------------
+
+    def _goal(self) -> Goal:
+        given = {name: getattr(self, name) for name in self._goals}
+        name, value = one_goal(given, default=("max_leakage", 0.0))
+        return ("max_leakage" if name == "leakage" else name), value
+
+    def _set_goal(self, goal: Goal) -> None:
+        for name in self._goals:
+            setattr(self, name, None)
+        setattr(self, *goal)
+
+    def _new_moments(self) -> Moments:
+        return Moments(**moment_options(self))
+
+    def _ridge(self) -> str | dict[str, float]:
+        return check_ridge(self.ridge, self.folds)
+
+    def _solve(self, goal: Goal, moments: Moments, *, whole: bool = True) -> Solved:
+        return Solved.solve(moments, fit_params(self, moments), goal, whole, threads(self.n_jobs))
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return self._solved is not None or (self._moments is not None and len(self._moments) > 0)
+
+    def _fitted(self) -> Solved:
+        """The solution, computed now if rows came after the last one."""
+        if not self.__sklearn_is_fitted__():
+            raise NotFittedError(
+                f"This {type(self).__name__} instance is not fitted yet. Call 'fit' with "
+                "appropriate arguments before using this estimator."
+            )
+        if self._solved is None:
+            assert self._moments is not None
+            self._solved = self._solve(self._goal(), self._moments)
+        return self._solved
+
+    def _whole(self) -> Solved:
+        """The solution with all other trade-offs in it."""
+        solved = self._fitted()
+        if solved.model.is_whole or self._moments is None:
+            return solved
+        return self._solve(solved.model.goal, self._moments, whole=True)
+
+    # -- encoding ------------------------------------------------------------------------------
+
+    def transform(self, X: Any) -> Any:
+        """Encode rows.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, tensor or table of shape (n_rows, n_features)
+            Rows with the same columns as those of the fit.
+
+        Returns
+        -------
+        array, tensor or table of shape (n_rows, n_components)
+            Of the type and precision of X, unless :meth:`set_output` was called. A sparse matrix
+            gives an array. Tensors keep their gradient, but not through a kernel.
+        """
+        X = X if is_tensor(X) else native(X)
+        solved = self._fitted()
+        dense, codes = solved.columns.read(read_rows(self, X, reset=False), unseen(self))
+        with named_columns(solved.columns):
+            done = [self._encode(solved, part, [c[r] for c in codes]) for r, part in parts(dense)]
+        z = done[0] if len(done) == 1 else np.concatenate(done)
+        return follow(self, X, z, slopes=self._slopes)
+
+    def _encode(self, solved: Solved, dense: Any, codes: list[Any]) -> NDArray[Any]:
+        return solved.model.encode(dense, codes, threads(self.n_jobs))
+
+    def _slopes(self) -> Slopes | None:
+        """Columns of X and the derivatives of z by them, where it is linear."""
+        solved = self._fitted()
+        linear = solved.model.is_linear and not solved.columns.categories
+        return (list(solved.columns.numbers), solved.model.weights()) if linear else None
+
+    def inverse_transform(self, Z: Any) -> Any:
+        """The best linear reconstruction of the features from z.
+
+        Parameters
+        ----------
+        Z : array, tensor or table of shape (n_rows, n_components)
+            Encoded rows.
+
+        Returns
+        -------
+        array, tensor or table of shape (n_rows, n_features)
+            In the units of X. Of a column of categories it is the most likely one, so that the
+            result is a table: of the library of Z, or of pandas where Z is an array. Columns that
+            were left out because they are sensitive stay out.
+        """
+        return decoded(self, self._fitted(), Z)
+
+    @property
+    def _n_features_out(self) -> int:
+        return self._fitted().model.dim
+
+    # -- results -------------------------------------------------------------------------------
+
+    @property
+    def point_(self) -> Point:
+        """The trade-off on the training rows."""
+        return Point(*self._fitted().model.point)
+
+    @property
+    def lambda_(self) -> float:
+        """The λ of the solution; inside a jump of the front that of the jump."""
+        return self.point_.lambda_
+
+    @property
+    def leakage_(self) -> float:
+        """The share of the sensitive variance that the best linear adversary explains.
+
+        With several sensitive features the largest of their shares; see `attributes_`.
+        """
+        return self.point_.leakage
+
+    @property
+    def utility_(self) -> float:
+        """The share of what all the features explain of the target that z explains.
+
+        With several targets the least of their shares; see `attributes_`.
+        """
+        return self.point_.utility
+
+    @property
+    def attributes_(self) -> dict[str, dict[str, dict[str, Any]]]:
+        """Figures of each label: ``attributes_["sensitive"]["sex"]["leakage"]``.
+
+        Under ``"target"`` each target's loss ``jy`` and ``utility``, under ``"sensitive"`` each
+        sensitive feature's ``js`` and ``leakage``; with the given ``limit``, or None, and both
+        figures ``heldout``, or None. Losses are in the units of the label.
+        """
+        return self._held_out().attributes()
+
+    @property
+    def n_components_(self) -> int:
+        """The number of dimensions of z; of an eraser that of what is left of X."""
+        return self._fitted().model.dim
+
+    @property
+    def components_(self) -> NDArray[np.float64]:
+        """The weights of each dimension: in the units of X, or of the columns of the kernel."""
+        return np.ascontiguousarray(self._fitted().model.weights().T)
+
+    @property
+    def dual_bound_(self) -> float:
+        """No encoder of these features has a smaller target loss at this leakage.
+
+        With `min_utility`: none has a greater adversary loss at this utility.
+        """
+        return self._fitted().model.certificate[0]
+
+    @property
+    def gap_(self) -> float:
+        """The distance of the encoder from that bound: zero proves that it is the best."""
+        return self._fitted().model.certificate[1]
+
+    @property
+    def bounds_(self) -> Bounds:
+        """What any encoder of these features could achieve."""
+        return Bounds(**self._fitted().model.bounds())
+
+    @property
+    def ridge_(self) -> float:
+        """The ridge, as given or as chosen."""
+        return self._fitted().model.ridge
+
+    @property
+    def heldout_(self) -> HeldOut | None:
+        """Losses on rows not fitted on, by the folds; none where there are no folds."""
+        losses = self._held_out().heldout
+        return None if losses is None else HeldOut(*losses)
+
+    def _held_out(self) -> Solved:
+        return self._fitted().held_out(self._moments, threads(self.n_jobs))
+
+    def _front_params(self, solved: Solved) -> str:
+        """The parameters of the fit for other trade-offs."""
+        return solved.params
+
+    @property
+    def front_(self) -> Front:
+        """The trade-offs from λ = 0 to λ = 1, training and held-out."""
+        self._fitted()
+        if self._front is None:
+            self._front = self.front()
+        return self._front
+
+    def front(self, points: int = 101) -> Front:
+        """The trade-offs at as many λ, evenly spaced from 0 to 1.
+
+        Parameters
+        ----------
+        points : int, default=101
+            How many.
+
+        Returns
+        -------
+        Front
+            A table with a row for each; held-out columns are NaN where there are no folds.
+        """
+        if not is_whole(points, 2):
+            raise ValueError(f"points is {points!r}: expected a whole number, 2 or more")
+        solved = self._whole()
+        params = self._front_params(solved)
+        return solved.front(self._moments, params, int(points), threads(self.n_jobs))
+
+    @renamed("lambda_", "trade_off")
+    def retune(
+        self: E,
+        *,
+        trade_off: float | None = None,
+        alpha: float | None = None,
+        max_leakage: Limit | None = None,
+        min_utility: Limit | None = None,
+    ) -> E:
+        """Another trade-off from the same fit, without the data.
+
+        Exactly one goal must be given; see the class for what they mean.
+
+        Returns
+        -------
+        estimator
+            A new fitted estimator with the other goal.
+        """
+        values = (trade_off, alpha, max_leakage, min_utility)
+        goal = one_goal(dict(zip(GOALS, values, strict=True)))
+        solved = self._fitted()
+        new = type(self).__new__(type(self))
+        new.__dict__.update(self.__dict__)
+        new._set_goal(goal)
+        if solved.model.is_whole or self._moments is None:
+            new._solved = solved.retuned(*goal)
+        else:
+            new._solved = new._solve(goal, self._moments)
+        if self._moments is not None:
+            # Rows that are added to one of them are not those of the other.
+            new._moments = self._moments.copy()
+        return new
+
+    # -- files ---------------------------------------------------------------------------------
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model file, which the command line reads too: whole, or not at all.
+
+        Parameters
+        ----------
+        path : path
+            Where to; a safetensors file, with no code in it.
+        """
+        _files.save(self, self._fitted(), path)
+
+    @classmethod
+    def load(cls: type[E], path: str | os.PathLike[str]) -> E:
+        """Read a model file, written here or by the command line.
+
+        Parameters
+        ----------
+        path : path
+            The file.
+
+        Returns
+        -------
+        estimator
+            A fitted estimator of this class. See :func:`sarl.load` if the class is not known.
+        """
+        return _files.load(path, cls)
+
+    @classmethod
+    def _params_of(cls, solved: Solved) -> dict[str, Any]:
+        """Parameters that a model has, where its file has none of Python's."""
+        model = solved.model
+        scale = "standard" if model.scaling[0] else "none"
+        return {"n_components": model.cap, "ridge": model.ridge, "scale": scale}
+
+    def to_onnx(self, path: str | os.PathLike[str], *, double: bool = False) -> None:
+        """Write the encoder as an ONNX model: whole, or not at all.
+
+        An encoder of arrays has one input, ``X``, one of tables an input for each column, numbers
+        or text, of shape (rows, 1). The output is ``z``. That of an eraser is ``X_erased``, of the
+        shape of ``X``.
+
+        Parameters
+        ----------
+        path : path
+            Where to.
+        double : bool, default=False
+            Whether inputs and outputs are double precision; all is computed in it anyway.
+        """
+        _files.to_onnx(self._fitted(), path, double=double, erase=self._erases)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.multi_output = True
+        tags.target_tags.required = not self._erases
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
