@@ -18,7 +18,10 @@ use crate::moments::{Block, Element, Label, Layout, Role};
 use crate::{Error, Result};
 
 /// The leakages of the encoders that are cut, as shares of that of full utility.
-const LEAKAGES: [f64; 13] = [0.0, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.85, 1.0];
+const LEAKAGES: [f64; 25] = [
+    0.0, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.13, 0.16, 0.2, 0.24, 0.28, 0.33, 0.38, 0.44, 0.5,
+    0.56, 0.62, 0.68, 0.74, 0.8, 0.86, 0.92, 0.96, 1.0,
+];
 /// Prices of leakage, from `LEAST` by factors of `FACTOR`.
 const PRICES: i32 = 28;
 const LEAST: f64 = 0.02;
@@ -91,7 +94,7 @@ impl Chooser {
             return Err(Error::Weighted);
         }
         block.check_beside(&self.layout, self.rows())?;
-        let z = self.encoders.iter().map(|e| e.encode_block(block)).collect::<Result<Vec<_>>>()?;
+        let z = Encoder::encode_each(&self.encoders, block)?;
         self.sample.push(block, &z);
         Ok(())
     }

@@ -241,6 +241,32 @@ impl Encoder {
         self.encode_columns(block.dense, &coded)
     }
 
+    /// z of a block by each of several encoders of the same fit: what they share is computed once.
+    pub(crate) fn encode_each<T: Element>(
+        encoders: &[Encoder],
+        block: &Block<'_, T>,
+    ) -> Result<Vec<Mat<f64>>> {
+        let Some(first) = encoders.first() else { return Ok(Vec::new()) };
+        if matches!(first.columns, Columns::Linear { .. }) {
+            return encoders.iter().map(|e| e.encode_block(block)).collect();
+        }
+        first.raw.check(block)?;
+        check_finite(block.dense, 0, Place::Feature)?;
+        let x = first.raw.rows(block.dense, &block.codes);
+        let x = MatRef::from_row_major_slice(&x, block.rows(), first.inputs());
+        let parts =
+            x.par_row_chunks(ROWS).map(|x| first.features(x)).collect::<Result<Vec<_>>>()?;
+        let encoded = |e: &Encoder| -> Result<Mat<f64>> {
+            let mut z = Mat::zeros(block.rows(), e.dim());
+            for (i, features) in parts.iter().enumerate() {
+                let part = e.encode_features(features.as_ref())?;
+                z.as_mut().subrows_mut(i * ROWS, part.nrows()).copy_from(&part);
+            }
+            Ok(z)
+        };
+        encoders.iter().map(encoded).collect()
+    }
+
     /// What the map makes of each row of x: the columns that the weights belong to. One matrix
     /// serves every encoder of the same fit, see [`Encoder::encode_features`].
     pub fn features(&self, x: MatRef<'_, f64>) -> Result<Mat<f64>> {
