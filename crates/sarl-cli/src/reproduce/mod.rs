@@ -1,5 +1,6 @@
 //! The experiments of the paper (Sadeghi, Yu, Boddeti, ICCV 2019), with its numbers beside ours.
 
+mod certified;
 mod cifar100;
 mod fair;
 mod gaussian;
@@ -106,6 +107,7 @@ pub fn run(options: &Reproduce, global: &Global) -> Outcome {
             ExperimentName::Adult => ("adult", fair::adult(&effort)),
             ExperimentName::German => ("german", fair::german(&effort)),
             ExperimentName::Yaleb => ("yaleb", yaleb::run(&effort)),
+            ExperimentName::Certified => ("certified", certified::run(&effort)),
             ExperimentName::Cifar100 | ExperimentName::All => ("cifar100", cifar100::run(&effort)),
         };
         // One data set that is not here does not stand in the way of the others.

@@ -95,7 +95,7 @@ pub fn german() -> Outcome<Form<(Sample, usize)>> {
 }
 
 /// Makes tables of raw files that are here. Where that cannot be done, there are none.
-fn tidy(dataset: &str) -> Vec<PathBuf> {
+pub(super) fn tidy(dataset: &str) -> Vec<PathBuf> {
     let places = sarl_data::Places::from_env();
     sarl_data::dataset(dataset).and_then(|d| d.tidy(&places)).unwrap_or_default()
 }
