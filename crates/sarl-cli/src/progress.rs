@@ -3,11 +3,12 @@
 use std::borrow::Cow;
 use std::io::Write;
 use std::ops::ControlFlow;
-use std::sync::LazyLock;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{LazyLock, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use sarl_lab::Watch;
 
 use crate::failure::{Exit, Failure, Outcome};
 
@@ -188,7 +189,7 @@ pub struct Count(ProgressBar);
 
 impl Count {
     /// Not shown if `quiet` or stderr is no terminal.
-    pub fn new(what: &'static str, quiet: bool) -> Self {
+    pub fn new(what: impl Into<Cow<'static, str>>, quiet: bool) -> Self {
         let target = match quiet {
             true => ProgressDrawTarget::hidden(),
             false => ProgressDrawTarget::stderr(),
@@ -216,10 +217,57 @@ impl Drop for Count {
     }
 }
 
-/// A line on stderr, above whatever is shown there.
-pub fn line(text: &str, quiet: bool) {
-    if !quiet {
-        // Nothing can be done about a stderr that cannot be written to.
-        let _ = writeln!(std::io::stderr(), "{text}");
+/// Progress of work in a library, on stderr: a spinner, or a count of pieces.
+pub struct Shown {
+    quiet: bool,
+    now: Mutex<Option<(String, Bar)>>,
+}
+
+enum Bar {
+    Spinner { _shown: Spinner },
+    Count(Count),
+}
+
+/// What follows the work of a command.
+pub fn watch(quiet: bool) -> Shown {
+    Shown { quiet, now: Mutex::new(None) }
+}
+
+impl Watch for Shown {
+    fn stop(&self) -> bool {
+        interrupted()
+    }
+
+    fn step(&self, what: &str, done: usize, all: usize) {
+        let mut now = self.now.lock().unwrap_or_else(PoisonError::into_inner);
+        if now.as_ref().is_none_or(|(shown, _)| shown != what) {
+            // The last one is cleared before the next is drawn.
+            drop(now.take());
+            let text = what.to_owned();
+            *now = Some((
+                text.clone(),
+                match all {
+                    0 => Bar::Spinner { _shown: Spinner::shown(text, self.quiet) },
+                    _ => Bar::Count(Count::new(text, self.quiet)),
+                },
+            ));
+        }
+        if let Some((_, Bar::Count(count))) = &*now {
+            count.at(done, all);
+        }
+        if all > 0 && done == all {
+            *now = None;
+        }
+    }
+
+    fn line(&self, text: &str) {
+        let mut now = self.now.lock().unwrap_or_else(PoisonError::into_inner);
+        if matches!(*now, Some((_, Bar::Spinner { .. }))) {
+            *now = None;
+        }
+        if !self.quiet {
+            // Nothing can be done about a stderr that cannot be written to.
+            let _ = writeln!(std::io::stderr(), "{text}");
+        }
     }
 }

@@ -5,8 +5,8 @@ mod fair;
 mod gaussian;
 mod mixture_rivals;
 pub mod sample;
-mod showing;
 mod study;
+mod summary;
 pub mod trial;
 mod uci;
 mod yaleb;
@@ -150,7 +150,7 @@ impl Experiment {
         }
         let mut figures = Vec::new();
         for figure in &self.figures {
-            let files = figure.files().map_err(|e| Failure::new(Exit::Machine, e.to_string()))?;
+            let files = figure.files()?;
             for (file, bytes) in &files {
                 sarl_data::write_file(&folder.join(file), bytes)?;
             }
@@ -206,11 +206,10 @@ impl Experiment {
 
 impl Table {
     fn csv(&self) -> Outcome<Vec<u8>> {
-        let failed = |e: csv::Error| Failure::new(Exit::Machine, e.to_string());
         let mut csv = csv::Writer::from_writer(Vec::new());
-        csv.write_record(&self.header).map_err(failed)?;
+        csv.write_record(&self.header)?;
         for row in &self.rows {
-            csv.write_record(row).map_err(failed)?;
+            csv.write_record(row)?;
         }
         csv.into_inner().map_err(|e| Failure::new(Exit::Machine, e.to_string()))
     }
