@@ -63,48 +63,57 @@ class Solved:
         }
 
     def _schema(self) -> dict[str, Any]:
-        columns = self.columns
-        features: dict[int, dict[str, Any]] = {}
-        for place, (mean, sd) in zip(columns.numbers, self.spreads, strict=True):
-            number: dict[str, Any] = {"mean": mean, "std": sd}
-            if place in columns.written:
-                number["written"] = columns.written[place]
-            features[place] = {"number": number}
-        for c in columns.categories:
-            values: dict[str, Any] = {"kind": c.kind, "values": c.values, "fill": c.fill}
-            if c.pooled or c.spare:
-                values |= {"pooled": c.pooled, "spare": c.spare}
-            features[c.place] = {"category": values}
-        targets = [label for label in self.labels if label.target]
-        hidden = [label for label in self.labels if not label.target]
-        return {
-            "version": SCHEMA_VERSION,
-            "rows": self.model.rows,
-            "dropped": 0,
-            "features": [
-                {"name": columns.names[j], "missing": 0, "values": features[j]}
-                for j in sorted(features)
-            ],
-            "targets": self._label_schema(targets, self.stats[0]),
-            "target_is_features": not targets,
-            "sensitives": self._label_schema(hidden, self.stats[1]),
-            "weight": None,
-            "missing": "error" if columns.fills is None else "mean",
-        }
+        return schema(self.model.rows, self.columns, self.labels, self.spreads, self.stats)
 
-    def _label_schema(self, labels: list[Label], stats: Stats) -> list[dict[str, Any]]:
-        described, at = [], 0
-        for label in labels:
-            means, variances = stats[0][at : at + max(1, label.size)], stats[1][at]
-            at += max(1, label.size)
-            values: dict[str, Any] = {
-                "number": {"mean": means[0], "std": float(np.sqrt(variances))}
-            }
-            if label.is_class:
-                counts = [round(share * self.model.rows) for share in means]
-                values = {"class": {"kind": label.kind, "values": label.texts(), "counts": counts}}
-            described.append({"name": label.name, "missing": 0, "values": values})
-        return described
+
+def schema(
+    rows: int,
+    columns: Columns,
+    labels: list[Label],
+    spreads: list[tuple[float, float]],
+    stats: list[Stats],
+) -> dict[str, Any]:
+    """The columns and labels of a table, as the file describes them."""
+    features: dict[int, dict[str, Any]] = {}
+    for place, (mean, sd) in zip(columns.numbers, spreads, strict=True):
+        number: dict[str, Any] = {"mean": mean, "std": sd}
+        if place in columns.written:
+            number["written"] = columns.written[place]
+        features[place] = {"number": number}
+    for c in columns.categories:
+        values: dict[str, Any] = {"kind": c.kind, "values": c.values, "fill": c.fill}
+        if c.pooled or c.spare:
+            values |= {"pooled": c.pooled, "spare": c.spare}
+        features[c.place] = {"category": values}
+    targets = [label for label in labels if label.target]
+    hidden = [label for label in labels if not label.target]
+    return {
+        "version": SCHEMA_VERSION,
+        "rows": rows,
+        "dropped": 0,
+        "features": [
+            {"name": columns.names[j], "missing": 0, "values": features[j]}
+            for j in sorted(features)
+        ],
+        "targets": _label_schema(targets, stats[0], rows),
+        "target_is_features": not targets,
+        "sensitives": _label_schema(hidden, stats[1], rows),
+        "weight": None,
+        "missing": "error" if columns.fills is None else "mean",
+    }
+
+
+def _label_schema(labels: list[Label], stats: Stats, rows: int) -> list[dict[str, Any]]:
+    described, at = [], 0
+    for label in labels:
+        means, variances = stats[0][at : at + max(1, label.size)], stats[1][at]
+        at += max(1, label.size)
+        values: dict[str, Any] = {"number": {"mean": means[0], "std": float(np.sqrt(variances))}}
+        if label.is_class:
+            counts = [round(share * rows) for share in means]
+            values = {"class": {"kind": label.kind, "values": label.texts(), "counts": counts}}
+        described.append({"name": label.name, "missing": 0, "values": values})
+    return described
 
 
 def load(path: str | os.PathLike[str], cls: type[E] | None = None) -> E:

@@ -13,6 +13,7 @@ from . import _files
 from ._base import Base
 from ._checks import check_ridge
 from ._moments import Moments
+from ._report import report as _report
 from ._rows import from_tensor, is_table, is_tensor, native
 from ._shape import follow, table_like
 
@@ -197,6 +198,7 @@ class Encodes(ClassNamePrefixFeaturesOutMixin, Fits):  # type: ignore[misc]
 
     n_components: int | None
     ridge: float | str | None
+    report = _report
 
     def _cap(self) -> int | None:
         r = self.n_components
