@@ -1,9 +1,9 @@
 //! The result in plain sentences: what an encoder keeps and hides, and what attackers made of it.
 
 use sarl::{HeldOutLosses, Label, LabelKind, Model, Role};
-use sarl_eval::{Attributes, Baseline, Finding, Measure, Score, Side, blind};
+use sarl_eval::{Attributes, Baseline, Finding, Side, blind};
 use sarl_lab::AuditCurve;
-use sarl_lab::words::{attacker, common, figure, is_linear};
+use sarl_lab::words::{attacker, common, figure, is_linear, measured};
 
 use crate::sheet::{Sheet, Step};
 use crate::terminal::{Tone, emphasis, wrap};
@@ -149,7 +149,9 @@ fn judged(at: usize, worst: &Finding, raw: Option<&Side>, attributes: &Attribute
          guessing {} gives {}.{}",
         attacker(&advantage.probe),
         figure(advantage.value),
-        measured(worst),
+        measured(worst).map_or(String::new(), |(name, value, guess)| format!(
+            ": {name} {value}, guessing has {guess}"
+        )),
         match best.probe == advantage.probe {
             true => "it".to_owned(),
             false => format!("the best ({})", attacker(&best.probe)),
@@ -168,22 +170,6 @@ fn beside(raw: Option<&Side>, at: usize, words: &str) -> String {
     match raw.and_then(|side| side.sensitives.get(at)) {
         Some(raw) => format!(" On the raw features {words} {} %.", figure(raw.advantage.value)),
         None => String::new(),
-    }
-}
-
-/// The figure behind an advantage.
-fn measured(worst: &Finding) -> String {
-    let trial = worst.trial(&worst.advantage.probe).unwrap_or(&worst.best);
-    match (trial.score, worst.advantage.measure, &worst.baseline) {
-        (Score::Class { auc: Some(auc), .. }, Measure::Area, _) => {
-            format!(": AUC {auc:.3}, guessing has 0.5")
-        }
-        (Score::Class { balanced_accuracy, .. }, _, Baseline::Class { chance, .. }) => format!(
-            ": balanced accuracy {} %, guessing has {} %",
-            figure(balanced_accuracy),
-            figure(*chance)
-        ),
-        _ => String::new(),
     }
 }
 

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use faer::{Mat, MatRef};
 use sarl::{Goal, Model};
-use sarl_eval::{Attribute, Finding, Labels, Options, Probe, View, explained, on_threads};
+use sarl_eval::{Attributes, Finding, Labels, Options, Probe, View, explained, on_threads};
 use sarl_rivals::{Data, Fitting, Rival};
 
 use crate::error::{Error, Result};
@@ -61,10 +61,6 @@ pub struct Sides<M> {
 
 impl Sides<MatRef<'_, f64>> {
     /// All rows by an encoder.
-    ///
-    /// # Errors
-    ///
-    /// What the encoder says.
     pub fn encoded<E>(
         &self,
         by: impl Fn(MatRef<'_, f64>) -> std::result::Result<Mat<f64>, E>,
@@ -87,7 +83,7 @@ pub struct Comparison<'a> {
     /// The rows.
     pub rows: Sides<MatRef<'a, f64>>,
     /// What is predicted from z: targets first, then what is hidden.
-    pub attributes: &'a [Attribute<'a>],
+    pub attributes: &'a Attributes,
     /// The targets of the rows that encoders are fitted on.
     pub targets: &'a [Labels],
     /// What is hidden in these rows.
@@ -161,13 +157,13 @@ impl Comparison<'_> {
         let work = |i: usize, failed: &(dyn Fn() -> bool + Sync)| {
             let outcome = match self.one(&runs[i], &|| failed() || watch.stop()) {
                 Ok(scored) => RunOutcome::Scored(Box::new(scored)),
-                Err(Error::Interrupted) => return Err(Error::Interrupted),
+                Err(error) if error.is_interruption() => return Err(error),
                 Err(error) => RunOutcome::Failed(error.to_string()),
             };
             ended(i, &outcome);
             Ok(outcome)
         };
-        let is_reason = |error: &Error| !matches!(error, Error::Interrupted);
+        let is_reason = |error: &Error| !error.is_interruption();
         let done = |done, all| watch.step(what, done, all);
         on_threads(runs.len(), rayon::current_num_threads(), work, is_reason, &done)
     }
@@ -183,10 +179,6 @@ impl Comparison<'_> {
     }
 
     /// What attackers predict from a representation, by an encoder that took so long to fit.
-    ///
-    /// # Errors
-    ///
-    /// What attackers say, or [`Error::Interrupted`].
     pub fn score(
         &self,
         z: &Sides<MatRef<'_, f64>>,
@@ -196,7 +188,8 @@ impl Comparison<'_> {
         stop: &(dyn Fn() -> bool + Sync),
     ) -> Result<Scored> {
         let views = [View { train: z.train.unwrap_or(z.fit), test: z.test }];
-        let (kept, hidden) = self.attributes.split_at(self.targets.len());
+        let asked = self.attributes.asked();
+        let (kept, hidden) = asked.split_at(self.attributes.targets);
         let mut found = Vec::new();
         for (attributes, probes) in [(kept, self.probes.targets), (hidden, self.probes.sensitives)]
         {

@@ -47,13 +47,13 @@ pub enum Error {
     Table(#[from] serde_json::Error),
     /// The spectral core could not do its part.
     #[error(transparent)]
-    Core(sarl::Error),
+    Core(#[from] sarl::Error),
     /// An attacker could not do its part.
     #[error(transparent)]
-    Eval(sarl_eval::Error),
+    Eval(#[from] sarl_eval::Error),
     /// Another method could not do its part.
     #[error(transparent)]
-    Rival(sarl_rivals::Error),
+    Rival(#[from] sarl_rivals::Error),
     /// A figure or a page cannot be drawn.
     #[error(transparent)]
     Report(#[from] sarl_report::ReportError),
@@ -62,32 +62,16 @@ pub enum Error {
 /// The result of this crate's functions.
 pub type Result<T> = std::result::Result<T, Error>;
 
-impl From<sarl::Error> for Error {
-    fn from(error: sarl::Error) -> Self {
-        match error {
-            sarl::Error::Interrupted => Error::Interrupted,
-            error => Error::Core(error),
-        }
-    }
-}
-
-impl From<sarl_eval::Error> for Error {
-    fn from(error: sarl_eval::Error) -> Self {
-        match error {
-            sarl_eval::Error::Interrupted => Error::Interrupted,
-            sarl_eval::Error::Core(error) => error.into(),
-            error => Error::Eval(error),
-        }
-    }
-}
-
-impl From<sarl_rivals::Error> for Error {
-    fn from(error: sarl_rivals::Error) -> Self {
-        match error {
-            sarl_rivals::Error::Interrupted => Error::Interrupted,
-            sarl_rivals::Error::Core(error) => error.into(),
-            sarl_rivals::Error::Eval(error) => error.into(),
-            error => Error::Rival(error),
+impl Error {
+    /// Whether the caller asked for an end.
+    pub fn is_interruption(&self) -> bool {
+        use {sarl::Error as Core, sarl_eval::Error as Eval, sarl_rivals::Error as Rival};
+        let of_eval = |e: &Eval| matches!(e, Eval::Interrupted | Eval::Core(Core::Interrupted));
+        match self {
+            Error::Interrupted | Error::Core(Core::Interrupted) => true,
+            Error::Rival(Rival::Interrupted | Rival::Core(Core::Interrupted)) => true,
+            Error::Eval(error) | Error::Rival(Rival::Eval(error)) => of_eval(error),
+            _ => false,
         }
     }
 }

@@ -57,7 +57,7 @@ pub use comparison::{Comparison, Probing, Run, RunOutcome, Scored, Sides, best_a
 pub use error::{Error, Result};
 pub use mean::Mean;
 pub use page::{
-    AuditCurve, Audited, Command, Input, Inputs, Made, POINTS, PageText, Row, Shown, Subject, fact,
+    AuditCurve, Audited, Command, Input, Inputs, Made, POINTS, PageText, Row, Shown, Subject,
     facts, front_rows, spreads,
 };
 pub use parts::{Files, Parts, Split, choose};

@@ -1,7 +1,7 @@
 //! Rows in three parts: for the encoder, for the attackers, for the test.
 
 use sarl::Scale;
-use sarl_eval::{Asked, Attribute, Attributes, Labels};
+use sarl_eval::{Asked, Attributes, Labels};
 use serde_json::{Value, json};
 
 use crate::comparison::{Comparison, Probing, Sides};
@@ -9,10 +9,6 @@ use crate::error::{Error, Result};
 use crate::rows::{Rows, standardise};
 
 /// Those of these names, each once.
-///
-/// # Errors
-///
-/// [`Error::Unknown`].
 pub fn choose<T: Copy>(
     what: &'static str,
     all: &[T],
@@ -78,10 +74,6 @@ impl Parts {
     /// Gives each row its part. `fresh` are rows that the encoder has not seen, `seen` says whether it
     /// has seen, or will see, the data. The share that is tested on is 0.3 of the data where that is
     /// parted in three, else a half.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::TooFewRows`].
     pub fn new(
         data: Rows,
         fresh: Option<Rows>,
@@ -112,10 +104,6 @@ impl Parts {
     }
 
     /// The rows that an encoder is fitted on.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::NoEncoderRows`].
     pub fn fitted(&self) -> Result<&Rows> {
         self.encoder.as_ref().ok_or(Error::NoEncoderRows)
     }
@@ -143,13 +131,9 @@ impl Parts {
     }
 
     /// A comparison on these rows.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::NoEncoderRows`].
     pub fn comparison<'a>(
         &'a self,
-        attributes: &'a [Attribute<'a>],
+        attributes: &'a Attributes,
         probes: Probing<'a>,
     ) -> Result<Comparison<'a>> {
         let fit = self.fitted()?;

@@ -102,10 +102,6 @@ impl Rows {
     }
 
     /// Fits encoders on these rows, which are scaled already.
-    ///
-    /// # Errors
-    ///
-    /// What the core says.
     pub fn fit(&self, params: &FitParams, stop: &dyn Fn() -> bool) -> Result<Fitted> {
         let labels = Labelled {
             targets: &self.targets,
@@ -128,10 +124,6 @@ impl Rows {
 }
 
 /// Fits encoders on rows in memory, which are scaled already.
-///
-/// # Errors
-///
-/// What the core says.
 pub fn fit(
     x: MatRef<'_, f64>,
     labels: &Labelled<'_>,

@@ -47,10 +47,6 @@ pub(crate) enum LabelValues {
 
 impl Table {
     /// From the JSON of a schema.
-    ///
-    /// # Errors
-    ///
-    /// Texts that are no schema.
     pub fn from_json(text: &str) -> Result<Self> {
         Ok(serde_json::from_str(text)?)
     }

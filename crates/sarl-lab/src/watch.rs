@@ -15,10 +15,6 @@ pub trait Watch: Sync {
     fn line(&self, text: &str);
 
     /// An error if the work is to end.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Interrupted`].
     fn check(&self) -> Result<()> {
         if self.stop() { Err(Error::Interrupted) } else { Ok(()) }
     }

@@ -1,7 +1,7 @@
 //! Figures and names as people read them, in the terminal and on the page.
 
 use sarl::{HeldOutLosses, Point};
-use sarl_eval::{Attributes, Labels};
+use sarl_eval::{Attributes, Baseline, Finding, Labels, Measure, Score};
 use serde_json::{Value, json};
 
 /// A share as a percentage.
@@ -55,6 +55,21 @@ pub fn attacker(probe: &str) -> String {
 /// Whether an attacker is linear.
 pub fn is_linear(probe: &str) -> bool {
     probe.starts_with("linear") || probe.starts_with("logistic")
+}
+
+/// What the largest advantage was measured by: its name, its value, and what guessing has.
+pub fn measured(worst: &Finding) -> Option<(&'static str, String, String)> {
+    let trial = worst.trial(&worst.advantage.probe).unwrap_or(&worst.best);
+    match (trial.score, worst.advantage.measure, &worst.baseline) {
+        (Score::Class { auc: Some(auc), .. }, Measure::Area, _) => {
+            Some(("AUC", format!("{auc:.3}"), "0.5".to_owned()))
+        }
+        (Score::Class { balanced_accuracy, .. }, _, Baseline::Class { chance, .. }) => {
+            let share = |share| format!("{} %", figure(share));
+            Some(("balanced accuracy", share(balanced_accuracy), share(*chance)))
+        }
+        _ => None,
+    }
 }
 
 /// The most common class of a hidden attribute among the rows that attackers learn from.

@@ -9,7 +9,7 @@ use sarl::{Bounds, FitParams, Goal, HeldOut, Model};
 use sarl_data::Schema;
 use sarl_eval::probes::Linear;
 use sarl_eval::{Asked, Attributes, Labelled, Labels};
-use sarl_lab::{AuditCurve, Inputs, Probing, Shown, Subject};
+use sarl_lab::{AuditCurve, Inputs, POINTS, Probing, Row, Shown, Subject, front_rows};
 use sarl_report::page::{Page, Section};
 use serde_json::{Value, json};
 
@@ -27,7 +27,6 @@ use crate::{output, page, plot, progress, solution};
 
 const TRAIN: usize = 4000;
 const TEST: usize = 1000;
-const POINTS: usize = 101;
 const SHAPES: [&str; 2] = ["circle", "cross"];
 const COLOURS: [&str; 2] = ["blue", "red"];
 /// What the encoders that are written may leak.
@@ -112,7 +111,7 @@ struct Run {
     name: &'static str,
     model: Model,
     bounds: Bounds,
-    points: Vec<(sarl::Point, Option<sarl::HeldOutLosses>)>,
+    points: Vec<Row>,
     heldout: sarl::HeldOutLosses,
     folds: HeldOut,
     path: PathBuf,
@@ -134,8 +133,7 @@ impl Run {
         };
         let fitted = sarl_lab::fit(train.x.as_ref(), &labels, params, &progress::interrupted)?;
         let (front, folds) = (fitted.front()?, fitted.heldout()?);
-        let heldout = folds.points(POINTS)?.into_iter().map(Some);
-        let points: Vec<_> = front.points(POINTS)?.into_iter().zip(heldout).collect();
+        let points = front_rows(&front, Some(&folds), POINTS)?;
         let goal = Goal::Leakage(LEAKAGE);
         let mut model = fitted.solve(goal.clone())?;
         model.keep_heldout(folds.clone());

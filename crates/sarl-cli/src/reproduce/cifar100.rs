@@ -9,13 +9,13 @@ use sarl_lab::Probing;
 use sarl_report::{Axis, Figure, Panel, Steps, Style};
 use serde_json::{Value, json};
 
-use super::sample::{Sample, absent, arrays, find};
+use super::sample::train_and_test;
 use super::study::Study;
 use super::summary::{Summary, Weighted, at_no_more_cell, balance, panel, rivals, seconds};
 use super::trial::{Findings, Mean, Split, accuracy, everyone, linear};
 use super::{Effort, Experiment, Table, bounds_panel};
 use crate::args::RivalEffort;
-use crate::failure::{Failure, Outcome};
+use crate::failure::Outcome;
 
 const PROTOCOL: &str = "Features of 64 dimensions of a ResNet-110 (50,000 training and 10,000 test pictures), unit variance over the training rows; the coarse class (20) is kept and the fine class (100) hidden. \
     Linear-SARL is linear; Kernel-SARL has a polynomial kernel of degree five as in the paper, on 1000 landmarks; neither has a ridge. Both are asked for the same leakages, from none to all that full utility needs, \
@@ -37,7 +37,7 @@ const RIVALS: [(&str, &[f64], &[f64]); 3] = [
 ];
 
 pub fn run(effort: &Effort<'_>) -> Outcome<Experiment> {
-    let (train, test) = data()?;
+    let (train, test) = train_and_test("cifar100", ADVICE)?;
     let width = train.x.ncols();
     let split = Split::new(train, test, width);
     let mut encoders = Vec::new();
@@ -104,15 +104,7 @@ fn params(kernel: bool) -> FitParams {
     FitParams { features, folds: 1, ..linear() }
 }
 
-fn data() -> Outcome<(Sample, Sample)> {
-    let (Some(train), Some(test)) = (find("cifar100", "train.npz")?, find("cifar100", "test.npz")?)
-    else {
-        let advice = "set SARL_DATA to a folder that has cifar100/train.npz and cifar100/test.npz: features of a trained network in X, the coarse class in y, the fine class in s; `sarl data get cifar100` fetches the pictures";
-        return Err(absent("cifar100", &["train.npz", "test.npz"], advice));
-    };
-    let mut samples = arrays(&[&train, &test])?.into_iter();
-    samples.next().zip(samples.next()).ok_or_else(|| Failure::usage("two files are needed"))
-}
+const ADVICE: &str = "set SARL_DATA to a folder that has cifar100/train.npz and cifar100/test.npz: features of a trained network in X, the coarse class in y, the fine class in s; `sarl data get cifar100` fetches the pictures";
 
 struct Fitted {
     name: &'static str,

@@ -9,7 +9,7 @@ use sarl_report::{Axis, Colour, Figure, Histogram, Panel, Points, Shape, even_ed
 use serde_json::{Value, json};
 
 use super::mixture_rivals::Rivals;
-use super::sample::{Sample, arrays, codes, find, mixture};
+use super::sample::{Sample, arrays, codes, find, mixture, two};
 use super::study::Study;
 use super::summary::panel;
 use super::trial::{Mean, Split, accuracy, everyone, kernel, linear};
@@ -43,8 +43,8 @@ pub fn run(effort: &Effort<'_>) -> Outcome<Experiment> {
     }
     let authors = match (find("gaussian", "train.npz")?, find("gaussian", "test.npz")?) {
         (Some(train), Some(test)) => {
-            let mut samples = arrays(&[&train, &test])?.into_iter();
-            samples.next().zip(samples.next()).map(|(a, b)| Split::new(a, b, 0))
+            let (train, test) = two(arrays(&[&train, &test])?)?;
+            Some(Split::new(train, test, 0))
         }
         _ => None,
     };

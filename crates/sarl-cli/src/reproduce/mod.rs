@@ -17,6 +17,7 @@ use std::time::Instant;
 use sarl_report::{Axis, Bars, Colour, Dash, Figure, Line, Panel, Rule, Spread, Style};
 use serde_json::{Value, json};
 use study::Study;
+use summary::Summary;
 use trial::Mean;
 
 use crate::args::{ExperimentName, Global, Reproduce, RivalEffort};
@@ -284,6 +285,19 @@ struct Bar {
     adversary: Mean,
     worst: Mean,
     paper: Option<(f64, f64)>,
+}
+
+impl Bar {
+    /// Of a summary, with the probes of the target and of what is hidden.
+    fn new(
+        name: &str,
+        of: &Summary,
+        (target, hidden): (&str, &str),
+        paper: Option<(f64, f64)>,
+    ) -> Self {
+        let (target, adversary) = (of.target(target), of.adversary(hidden));
+        Bar { name: name.to_owned(), target, adversary, worst: of.worst(), paper }
+    }
 }
 
 /// Target and adversary of each method, beside the paper's.

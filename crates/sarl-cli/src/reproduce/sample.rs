@@ -93,6 +93,21 @@ pub fn absent(dataset: &str, files: &[&str], advice: &str) -> Failure {
     Failure::new(Exit::Data, message).hint(advice)
 }
 
+/// The rows to learn from and those to be tested on of a data set in `.npz` files.
+pub fn train_and_test(dataset: &str, advice: &str) -> Outcome<(Sample, Sample)> {
+    let (Some(train), Some(test)) = (find(dataset, "train.npz")?, find(dataset, "test.npz")?)
+    else {
+        return Err(absent(dataset, &["train.npz", "test.npz"], advice));
+    };
+    two(arrays(&[&train, &test])?)
+}
+
+/// The first two of these.
+pub fn two(samples: Vec<Sample>) -> Outcome<(Sample, Sample)> {
+    let mut samples = samples.into_iter();
+    samples.next().zip(samples.next()).ok_or_else(|| Failure::usage("two tables are needed"))
+}
+
 /// The rows of `.npz` files with arrays X, y and s; the classes are those of the first file.
 pub fn arrays(paths: &[&Path]) -> Outcome<Vec<Sample>> {
     let request = Request {

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use faer::Mat;
 use sarl::{FitParams, Fitted, Goal, Model, Ridge, Role};
 use sarl_eval::probes::{Logistic, Network};
-use sarl_eval::{Attribute, Attributes, Finding, Labelled, Probe, Score, probes};
+use sarl_eval::{Asked, Attributes, Finding, Labelled, Labels, Probe, Score, probes};
 pub use sarl_lab::Mean;
 use sarl_lab::{AuditCurve, Comparison, Probing, Run, RunOutcome, Scored, Sides, standardise};
 
@@ -45,10 +45,9 @@ impl Split {
         attributes: &Attributes,
         global: &Global,
     ) -> Outcome<AuditCurve> {
-        let (asked, who) = (attributes.asked(), probes::all());
-        let comparison = self.comparison(&asked, Probing::both(&who));
-        let watch = progress::watch(global.quiet);
-        Ok(AuditCurve::along(&comparison, model, Some(goal), attributes, &[0], &watch)?)
+        let (who, watch) = (probes::all(), progress::watch(global.quiet));
+        let comparison = self.comparison(attributes, Probing::both(&who));
+        Ok(AuditCurve::along(&comparison, model, Some(goal), &[0], &watch)?)
     }
 
     fn labels(&self) -> Labelled<'_> {
@@ -91,18 +90,17 @@ impl Split {
         Ok((0..predicted.nrows()).map(row).sum::<f64>() / predicted.nrows() as f64)
     }
 
-    fn attributes(&self) -> [Attribute<'_>; 2] {
-        [
-            Attribute { name: "target", train: &self.train.y, test: &self.test.y },
-            Attribute { name: "sensitive", train: &self.train.s, test: &self.test.s },
-        ]
+    fn attributes(&self) -> Attributes {
+        let asked = |name: &str, train: &Labels, test: &Labels| {
+            let (name, train, test) = (name.to_owned(), train.clone(), test.clone());
+            Asked { name, classes: Vec::new(), train, test }
+        };
+        let (train, test) = (&self.train, &self.test);
+        let all = [asked("target", &train.y, &test.y), asked("sensitive", &train.s, &test.s)];
+        Attributes { all: all.into(), targets: 1 }
     }
 
-    fn comparison<'a>(
-        &'a self,
-        attributes: &'a [Attribute<'a>],
-        probes: Probing<'a>,
-    ) -> Comparison<'a> {
+    fn comparison<'a>(&'a self, attributes: &'a Attributes, probes: Probing<'a>) -> Comparison<'a> {
         let Labelled { targets, sensitives, .. } = self.labels();
         Comparison { rows: self.sides(), attributes, targets, sensitives, probes }
     }

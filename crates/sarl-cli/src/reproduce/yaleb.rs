@@ -8,12 +8,12 @@ use sarl_eval::Baseline;
 use sarl_report::Figure;
 use serde_json::json;
 
-use super::sample::{Sample, absent, arrays, codes, find};
+use super::sample::{Sample, codes, train_and_test};
 use super::study::Study;
 use super::summary::{Summary, Weighted, at_no_more_cell, balance, rivals};
 use super::trial::{Findings, Split, balanced, everyone, linear};
 use super::{Bar, Effort, Experiment, Table, bars, verdict};
-use crate::failure::{Failure, Outcome};
+use crate::failure::Outcome;
 
 const PROTOCOL: &str = "The split of Xie et al. (190 pictures to learn from, 1096 to be tested on) and, marked EX, the two exchanged; unit variance over the training rows. \
     Every encoder is at λ → 1, where no linear adversary tells anything of the training rows. The ridge and, of the Gaussian kernel on all training rows, the width are those that do best in cross-validation on the training rows alone: \
@@ -46,7 +46,7 @@ const WIDTHS: [f64; 5] = [2.0, 0.6, 0.2, 0.06, 0.02];
 const FOLDS: u32 = 5;
 
 pub fn run(effort: &Effort<'_>) -> Outcome<Experiment> {
-    let (train, test) = data()?;
+    let (train, test) = train_and_test("yaleb", ADVICE)?;
     let mut rows = vec![raw(&train, &test, effort)?];
     let mut results = Vec::new();
     let mut figures = [Vec::new(), Vec::new()];
@@ -84,13 +84,7 @@ pub fn run(effort: &Effort<'_>) -> Outcome<Experiment> {
         row.push(verdict(100.0 * summary.target(PROBE).mean, target, beyond, adversary, 0));
         rows.push(row);
         let figure = &mut figures[usize::from(light)];
-        figure.push(Bar {
-            name: name.to_owned(),
-            target: summary.target(PROBE),
-            adversary: summary.adversary(PROBE),
-            worst: summary.worst(),
-            paper: Some((target, adversary)),
-        });
+        figure.push(Bar::new(name, &summary, (PROBE, PROBE), Some((target, adversary))));
         let mut value = summary.json();
         value["kept"] = json!(kept(light));
         value["ridge"] = json!(model.reduced().ridge());
@@ -111,13 +105,8 @@ pub fn run(effort: &Effort<'_>) -> Outcome<Experiment> {
             format!("target {more:+.0}"),
         ]);
         rows.push(row);
-        figures[0].push(Bar {
-            name: summary.name.clone(),
-            target: summary.target(PROBE),
-            adversary: summary.adversary(PROBE),
-            worst: summary.worst(),
-            paper: Some((target, adversary)),
-        });
+        let paper = Some((target, adversary));
+        figures[0].push(Bar::new(&summary.name, summary, (PROBE, PROBE), paper));
         let mut value = summary.json();
         value["kept"] = json!(kept(false));
         value["paper"] = json!({ "target": target, "adversary": adversary });
@@ -242,15 +231,7 @@ fn kept(light: bool) -> &'static str {
     if light { "light" } else { "identity" }
 }
 
-fn data() -> Outcome<(Sample, Sample)> {
-    let (Some(train), Some(test)) = (find("yaleb", "train.npz")?, find("yaleb", "test.npz")?)
-    else {
-        let advice = "set SARL_DATA to a folder that has yaleb/train.npz and yaleb/test.npz: pictures of 24 × 21 pixels in X, the person in y, the light direction in s; `sarl data list` says where the pictures come from";
-        return Err(absent("yaleb", &["train.npz", "test.npz"], advice));
-    };
-    let mut samples = arrays(&[&train, &test])?.into_iter();
-    samples.next().zip(samples.next()).ok_or_else(|| Failure::usage("two files are needed"))
-}
+const ADVICE: &str = "set SARL_DATA to a folder that has yaleb/train.npz and yaleb/test.npz: pictures of 24 × 21 pixels in X, the person in y, the light direction in s; `sarl data list` says where the pictures come from";
 
 /// The control: the paper reports 78 % for the person and 96 % for the light.
 fn raw(train: &Sample, test: &Sample, effort: &Effort<'_>) -> Outcome<Vec<String>> {

@@ -18,7 +18,7 @@ pub use self::ours::Ours;
 pub use self::page::PageOf;
 pub use self::rivals::Wanted;
 use self::rivals::{LeftOut, rival_entries};
-use crate::comparison::{Comparison, Probing, Scored};
+use crate::comparison::{Comparison, Probing, Scored, leakages};
 use crate::error::Result;
 use crate::parts::Parts;
 use crate::watch::Watch;
@@ -69,8 +69,7 @@ impl Plan {
         }
         let (rivals, left_out) = self.rivals.for_labels(rows)?;
         let attributes = parts.attributes();
-        let asked = attributes.asked();
-        let comparison = parts.comparison(&asked, Probing::both(&self.probes))?;
+        let comparison = parts.comparison(&attributes, Probing::both(&self.probes))?;
         let raw = self.control(&comparison, watch)?;
         let guesses = Guesses::new(&raw.found, attributes.targets);
         let mut entry = Entry::new(Method::Raw, Setting::None, &[&raw], Vec::new(), &guesses);
@@ -79,9 +78,8 @@ impl Plan {
         let (mut entries, mut ours) = (vec![entry], Vec::new());
         for (method, params) in &self.encoders {
             let fitted = Ours::fit(*method, params, rows, watch)?;
-            for leakage in fitted.leakages(&self.leakages) {
-                let found = fitted.at(leakage, &comparison, &self.seeds, watch)?;
-                let entry = fitted.entry(leakage, found, &guesses, &attributes);
+            for leakage in leakages(&fitted.model, &self.leakages) {
+                let entry = fitted.entry(leakage, &comparison, &self.seeds, &guesses, watch)?;
                 watch.line(&entry.news());
                 entries.push(entry);
             }
@@ -91,7 +89,6 @@ impl Plan {
         entries.extend(rival_entries(&comparison, &rivals, hiding, seeds, &guesses, watch)?);
         watch.check()?;
         let (seeds, probes) = (self.seeds.clone(), self.probes.clone());
-        drop(asked);
         Ok(Compared { parts, attributes, ours, seeds, probes, guesses, entries, left_out })
     }
 

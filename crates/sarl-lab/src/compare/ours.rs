@@ -3,10 +3,10 @@
 use std::time::Instant;
 
 use sarl::{FitParams, Goal, HeldOut, Model};
-use sarl_eval::{Attributes, Side};
+use sarl_eval::Side;
 
 use super::entry::{Entry, Guesses, Method, Setting};
-use crate::comparison::{Comparison, Scored, leakages, retuned};
+use crate::comparison::{Comparison, retuned};
 use crate::error::Result;
 use crate::rows::Rows;
 use crate::watch::Watch;
@@ -46,41 +46,26 @@ impl Ours {
         format!("{}: {}, {ridge}", self.method.title(), self.model.map_name())
     }
 
-    /// The leakages that it is asked for.
-    pub(super) fn leakages(&self, given: &[f64]) -> Vec<f64> {
-        leakages(&self.model, given)
-    }
-
-    /// What attackers predict from it at a leakage, and seconds from the fit to there.
-    pub(super) fn at(
+    /// What came of it at a leakage.
+    pub(super) fn entry(
         &self,
         leakage: f64,
         comparison: &Comparison<'_>,
         seeds: &[u64],
+        guesses: &Guesses,
         watch: &dyn Watch,
-    ) -> Result<(Scored, f64)> {
+    ) -> Result<Entry> {
         watch.check()?;
-        let setting = Setting::Leakage(leakage).words();
-        watch.step(&format!("{} at {setting}: probing", self.method.title()), 0, 0);
+        let (method, setting) = (self.method, Setting::Leakage(leakage));
+        watch.step(&format!("{} at {}: probing", method.title(), setting.words()), 0, 0);
         let start = Instant::now();
         let encoder = retuned(&self.model, Goal::Leakage(leakage))?.encoder();
-        let retune = start.elapsed().as_secs_f64();
+        let retune = Some(start.elapsed().as_secs_f64());
         let z = comparison.rows.encoded(|x| encoder.encode(x))?;
-        let threads = rayon::current_num_threads();
-        let stop = || watch.stop();
-        Ok((comparison.score(&z.view(), self.seconds, seeds, threads, &stop)?, retune))
-    }
-
-    pub(super) fn entry(
-        &self,
-        leakage: f64,
-        (scored, retune): (Scored, f64),
-        guesses: &Guesses,
-        attributes: &Attributes,
-    ) -> Entry {
-        let setting = Setting::Leakage(leakage);
-        let entry = Entry::new(self.method, setting, &[&scored], Vec::new(), guesses);
-        let side = Some(Side::new(scored.found, attributes));
-        Entry { retune: Some(retune), side, ..entry }
+        let (threads, stop) = (rayon::current_num_threads(), || watch.stop());
+        let scored = comparison.score(&z.view(), self.seconds, seeds, threads, &stop)?;
+        let entry = Entry::new(method, setting, &[&scored], Vec::new(), guesses);
+        let side = Some(Side::new(scored.found, comparison.attributes));
+        Ok(Entry { retune, side, ..entry })
     }
 }

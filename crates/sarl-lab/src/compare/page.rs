@@ -30,10 +30,6 @@ pub struct PageOf<'a> {
 
 impl Compared {
     /// Our encoders to play with, the comparison, the audits of ours in detail.
-    ///
-    /// # Errors
-    ///
-    /// What the core says, or an interruption.
     pub fn page(&self, of: PageOf<'_>, watch: &dyn Watch) -> Result<Page> {
         let shown = Shown::of_tested(&self.parts.test, of.rows);
         // The encoders have learnt from rows that are scaled already.

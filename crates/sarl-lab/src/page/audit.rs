@@ -55,18 +55,14 @@ type Placed = ((f64, f64), Cross);
 impl AuditCurve {
     /// What attackers predict from the raw features, and along the front of a model of full utility,
     /// at several leakages and at a goal, if there is one.
-    ///
-    /// # Errors
-    ///
-    /// What the core or attackers say, or an interruption.
     pub fn along(
         comparison: &Comparison<'_>,
         model: &Model,
         goal: Option<Goal>,
-        attributes: &Attributes,
         seeds: &[u64],
         watch: &dyn Watch,
     ) -> Result<Self> {
+        let attributes = comparison.attributes;
         let audit = |z: &Sides<MatRef<'_, f64>>, what: String| -> Result<Side> {
             watch.check()?;
             watch.step(&what, 0, 0);
@@ -99,10 +95,6 @@ impl AuditCurve {
     }
 
     /// Fits an encoder on the first part of the rows and lets attackers learn from the others.
-    ///
-    /// # Errors
-    ///
-    /// As [`AuditCurve::along`].
     pub fn refitted(
         parts: &Parts,
         params: &FitParams,
@@ -110,13 +102,12 @@ impl AuditCurve {
         watch: &dyn Watch,
     ) -> Result<Self> {
         let attributes = parts.attributes();
-        let asked = attributes.asked();
         // The large network is the costliest of all, and hardly ever the best.
         let who: Vec<&dyn Probe> =
             probes::all().into_iter().filter(|p| p.name() != "net-128x128").collect();
-        let comparison = parts.comparison(&asked, Probing::both(&who))?;
+        let comparison = parts.comparison(&attributes, Probing::both(&who))?;
         let model = parts.fitted()?.fit(params, &|| watch.stop())?.solve(Goal::Lambda(0.0))?;
-        let curve = Self::along(&comparison, &model, goal, &attributes, &[params.seed], watch)?;
+        let curve = Self::along(&comparison, &model, goal, &[params.seed], watch)?;
         let rows = parts.words()
             + "For this the encoder was fitted anew on fewer rows than the whole, so that it may leak a little more than that of all rows.";
         Ok(AuditCurve { rows, ..curve })

@@ -1,102 +1,21 @@
 //! A fit as a front to play with.
 
-use sarl::{Bounds, Goal, HeldOut, HeldOutLosses, LabelKind, Method, Model, Point, Role};
+use sarl::{Bounds, HeldOutLosses, Method};
 use sarl_report::page::{
     Bound, Explorer, Front, HeldOut as Shares, Position, Section, Table, Verdict,
 };
 use serde_json::{Value, json};
 
-use super::audit::{AuditCurve, Audited};
-use super::embedding::{Projector, Shown, embedding, turn, weights};
+use super::embedding::{Projector, embedding, turn, weights};
 use super::figures::Plot;
-use super::inputs::Inputs;
 use super::level::{Level, levels};
+use super::subject::{POINTS, Subject, front_rows};
 use super::verdict::{self, Known};
-use super::words::{self, Summary};
+use super::words;
 use crate::error::Result;
 use crate::goals;
 use crate::watch::Watch;
 use crate::words::{count, percent, point_json};
-
-/// Points over λ in a report.
-pub const POINTS: usize = 101;
-
-/// A point of the front over λ, with its held-out losses.
-pub type Row = (Point, Option<HeldOutLosses>);
-
-/// The points over λ, training beside held-out.
-///
-/// # Errors
-///
-/// What the core says.
-pub fn front_rows(
-    front: &sarl::Front<'_>,
-    heldout: Option<&HeldOut>,
-    count: usize,
-) -> Result<Vec<Row>> {
-    let held = match heldout {
-        Some(heldout) => heldout.points(count)?.into_iter().map(Some).collect(),
-        None => vec![None; count],
-    };
-    Ok(front.points(count)?.into_iter().zip(held).collect())
-}
-
-/// What to type for an encoder with a goal; the second is the option of the command line for it.
-pub type Command<'a> = &'a dyn Fn(&Goal, &str) -> String;
-
-/// What an explorer is made of.
-pub struct Subject<'a> {
-    /// What it is called.
-    pub name: String,
-    /// The names of what is kept.
-    pub kept: String,
-    /// The names of what is hidden.
-    pub hidden: String,
-    /// The fit, at one goal.
-    pub model: &'a Model,
-    /// Its folds.
-    pub heldout: Option<&'a HeldOut>,
-    /// Over λ; [`POINTS`] of them where there are none.
-    pub points: Vec<Row>,
-    /// Whether the slider starts at the model's own goal.
-    pub own: bool,
-    /// Rows that are shown encoded.
-    pub shown: Option<&'a Shown>,
-    /// The columns.
-    pub inputs: Option<&'a Inputs>,
-    /// What to type for the encoder at a position.
-    pub command: Command<'a>,
-    /// What that makes, in a few words.
-    pub makes: &'a str,
-    /// Audits along this front.
-    pub curve: Option<&'a AuditCurve>,
-    /// An audit of the model alone.
-    pub audited: Option<&'a Audited<'a>>,
-    /// How to get an audit, if there is none.
-    pub advice: &'a str,
-}
-
-impl<'a> Subject<'a> {
-    /// A fit with nothing but itself.
-    pub fn new(name: impl Into<String>, model: &'a Model, command: Command<'a>) -> Self {
-        Subject {
-            name: name.into(),
-            kept: names(model, Role::Target),
-            hidden: names(model, Role::Sensitive),
-            model,
-            heldout: None,
-            points: Vec::new(),
-            own: true,
-            shown: None,
-            inputs: None,
-            command,
-            makes: "Command for this encoder",
-            curve: None,
-            audited: None,
-            advice: "",
-        }
-    }
-}
 
 /// An explorer, and what it says of each position as JSON.
 pub struct Made {
@@ -110,10 +29,6 @@ pub struct Made {
 
 impl Subject<'_> {
     /// Solves along the front, and draws it.
-    ///
-    /// # Errors
-    ///
-    /// What the core says, or an interruption.
     pub fn explorer(&self, watch: &dyn Watch) -> Result<Made> {
         let model = self.model;
         let projector = Projector::new(model, self.shown, self.inputs)?;
@@ -172,15 +87,8 @@ impl Subject<'_> {
             ridge => format!(", ridge {ridge:.1e}"),
         };
         let start = own.unwrap_or_else(|| knee(&levels));
-        let summary = Summary {
-            model,
-            kept: &self.kept,
-            hidden: &self.hidden,
-            heldout: self.heldout.is_some(),
-            inputs: self.inputs,
-        };
         let explorer = Explorer {
-            summary: summary.notes(),
+            summary: self.summary(),
             makes: self.makes.to_owned(),
             name: self.name.clone(),
             words: format!(
@@ -315,14 +223,4 @@ fn knee(levels: &[Level]) -> usize {
     };
     let best = levels.iter().enumerate().max_by(|a, b| above(a.1).total_cmp(&above(b.1)));
     best.map_or(0, |(i, _)| i)
-}
-
-/// The names of the labels of a role.
-fn names(model: &Model, role: Role) -> String {
-    let of = model.labels().iter().filter(|l| l.role == role);
-    let name = |l: &sarl::Label| match l.kind {
-        LabelKind::Features => "the features".to_owned(),
-        _ => l.name.clone(),
-    };
-    of.map(name).collect::<Vec<_>>().join(", ")
 }

@@ -7,7 +7,7 @@ use crate::table::{Label, LabelValues, Table};
 use crate::words::count;
 
 /// A fact in words.
-pub fn fact(name: &str, value: impl Into<String>) -> Fact {
+fn fact(name: &str, value: impl Into<String>) -> Fact {
     Fact { name: name.to_owned(), value: value.into(), code: false }
 }
 

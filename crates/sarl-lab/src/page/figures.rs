@@ -6,8 +6,9 @@ use sarl_report::{
     Axis, Colour, Dash, Figure, Line, Panel, Points, Region, Rule, Shape, Spread, Steps, Style,
 };
 
-use super::explorer::{Row, utility_spread};
+use super::explorer::utility_spread;
 use super::level::Level;
+use super::subject::Row;
 use crate::error::Result;
 use crate::goals::keeps;
 

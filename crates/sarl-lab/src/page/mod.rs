@@ -8,14 +8,14 @@ mod facts;
 mod figures;
 mod inputs;
 mod level;
-mod table;
+mod subject;
 mod verdict;
 mod words;
 
 pub use self::audit::{AuditCurve, Audited};
 pub use self::embedding::Shown;
 pub(crate) use self::embedding::values;
-pub use self::explorer::{Command, Made, POINTS, Row, Subject, front_rows};
-pub use self::facts::{fact, facts};
+pub use self::explorer::Made;
+pub use self::facts::facts;
 pub use self::inputs::{Input, Inputs, spreads};
-pub use self::table::PageText;
+pub use self::subject::{Command, POINTS, PageText, Row, Subject, front_rows};

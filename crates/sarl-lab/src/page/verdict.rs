@@ -1,11 +1,11 @@
 //! What was found, in sentences for a reader in a hurry: the verdict, the strongest attacker,
 //! fairness.
 
-use sarl_eval::{Baseline, Fairness, Finding, Measure, Score, Side, Trial, blind};
+use sarl_eval::{Baseline, Fairness, Finding, Side, blind};
 use sarl_report::page::{State, Verdict};
 
 use super::audit::Audited;
-use crate::words::{attacker, common, figure as points, is_linear};
+use crate::words::{attacker, common, figure as points, is_linear, measured};
 
 /// Linear attackers that explain no more than this are counted as seeing nothing.
 const HIDDEN: f64 = 0.015;
@@ -103,19 +103,17 @@ fn figure(worst: &Finding) -> (String, String) {
             format!("right in {right} of rows (guessing: {})", share(guess)),
         );
     }
-    let advantage = &worst.advantage;
-    let trial = worst.trial(&advantage.probe).unwrap_or(best);
-    let words = match (trial.score, advantage.measure, &worst.baseline) {
-        (Score::Class { auc: Some(auc), .. }, Measure::Area, _) => {
-            format!("with an AUC of {auc:.3} (guessing: 0.5)")
+    let words = match measured(worst) {
+        Some((name, value, guess)) => {
+            let article = if name == "AUC" { "an" } else { "a" };
+            format!("with {article} {name} of {value} (guessing: {guess})")
         }
-        (Score::Class { balanced_accuracy, .. }, _, Baseline::Class { chance, .. }) => {
-            let (right, chance) = (share(balanced_accuracy), share(*chance));
-            format!("with a balanced accuracy of {right} (guessing: {chance})")
+        None => {
+            let trial = worst.trial(&worst.advantage.probe).unwrap_or(best);
+            format!("to {} of its variation (guessing: 0 %)", share(trial.score.value()))
         }
-        (score, ..) => format!("to {} of its variation (guessing: 0 %)", share(score.value())),
     };
-    (advantage.probe.clone(), words)
+    (worst.advantage.probe.clone(), words)
 }
 
 fn capital(text: &str) -> String {
@@ -154,22 +152,11 @@ pub fn strongest(audited: &Audited<'_>) -> Option<String> {
 
 /// The largest advantage, by a measure that a rare class cannot hide behind.
 fn beyond_accuracy(worst: &Finding) -> String {
+    let Some((name, value, guess)) = measured(worst) else { return String::new() };
     let advantage = &worst.advantage;
-    let trial: &Trial = worst.trial(&advantage.probe).unwrap_or(&worst.best);
-    let (Score::Class { balanced_accuracy, auc, .. }, Baseline::Class { chance, .. }) =
-        (trial.score, &worst.baseline)
-    else {
-        return String::new();
-    };
-    let figure = match (advantage.measure, auc) {
-        (Measure::Area, Some(auc)) => format!("AUC {auc:.3} (guessing: 0.5)"),
-        _ => {
-            format!("balanced accuracy {} (guessing: {})", share(balanced_accuracy), share(*chance))
-        }
-    };
     let chance = if advantage.is_certain() { "" } else { ", which may be chance" };
     format!(
-        "Classes weighed alike: {figure}, an advantage of {} ({}){chance}.",
+        "Classes weighed alike: {name} {value} (guessing: {guess}), an advantage of {} ({}){chance}.",
         share(advantage.value),
         attacker(&advantage.probe)
     )

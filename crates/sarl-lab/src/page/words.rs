@@ -1,22 +1,10 @@
 //! The report in plain language.
 
-use sarl::{LabelKind, Model, Role};
+use sarl::{LabelKind, Role};
 use sarl_report::page::{HeldOut, Note, NoteKind, Words};
 
-use super::inputs::Inputs;
+use super::subject::Subject;
 use crate::words::count;
-
-/// What the summary is made of.
-pub struct Summary<'a> {
-    pub model: &'a Model,
-    /// The names of what is kept and of what is hidden.
-    pub kept: &'a str,
-    pub hidden: &'a str,
-    /// Whether held-out losses are known.
-    pub heldout: bool,
-    /// Columns, of which one is an example of what is not hidden.
-    pub inputs: Option<&'a Inputs>,
-}
 
 /// What positions say of audits and of held-out rows, by name.
 pub const AUDIT: &str = "audit";
@@ -24,17 +12,17 @@ pub const FAIRNESS: &str = "fairness";
 pub const KEPT_WARNING: &str = "kept_warning";
 pub const LEAK_WARNING: &str = "leak_warning";
 
-impl Summary<'_> {
+impl Subject<'_> {
     /// Kept, hidden, guaranteed, not guaranteed.
-    pub fn notes(&self) -> Vec<Note> {
-        vec![self.kept(), self.hidden(), self.guaranteed(), self.not_guaranteed()]
+    pub(super) fn summary(&self) -> Vec<Note> {
+        vec![self.keeps(), self.hides(), self.guaranteed(), self.not_guaranteed()]
     }
 
-    fn kept(&self) -> Note {
+    fn keeps(&self) -> Note {
         let such = if self.model.is_linear() { "a linear encoder" } else { "such an encoder" };
         let of = match self.several(Role::Target) {
             true => format!("each of {}, at least,", self.kept),
-            false => self.kept.to_owned(),
+            false => self.kept.clone(),
         };
         let mut text: Vec<Words> = vec![
             "Keeps ".into(),
@@ -51,10 +39,10 @@ impl Summary<'_> {
         note(NoteKind::Kept, "What is kept", text)
     }
 
-    fn hidden(&self) -> Note {
+    fn hides(&self) -> Note {
         let of = match self.several(Role::Sensitive) {
             true => format!("each of {}, at most", self.hidden),
-            false => self.hidden.to_owned(),
+            false => self.hidden.clone(),
         };
         let mut text: Vec<Words> = vec![
             "From the encoded data (z), the best linear attacker explains ".into(),
@@ -68,7 +56,7 @@ impl Summary<'_> {
 
     /// On which rows a figure is, with that of the training rows second.
     fn training(&self, field: &'static str) -> Vec<Words> {
-        match self.heldout {
+        match self.heldout.is_some() {
             true => {
                 vec![" (held-out rows; ".into(), Words::Live(field), " on training rows)".into()]
             }

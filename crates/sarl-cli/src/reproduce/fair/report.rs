@@ -89,12 +89,9 @@ pub fn figures(suffix: &str, title: &str, rows: &[Row]) -> Vec<Figure> {
     let shown = rows
         .iter()
         .filter(|r| !r.summary.found.is_empty() && (r.paper.is_some() || r.kind == Kind::Rival));
-    let bar = |row: &Row| Bar {
-        name: row.summary.name.clone(),
-        target: row.summary.target(TARGET),
-        adversary: row.summary.adversary(ADVERSARY),
-        worst: row.summary.worst(),
-        paper: row.paper.map(|(target, adversary, _)| (target, adversary)),
+    let bar = |row: &Row| {
+        let paper = row.paper.map(|(target, adversary, _)| (target, adversary));
+        Bar::new(&row.summary.name, &row.summary, (TARGET, ADVERSARY), paper)
     };
     let methods = bars(title, &shown.map(bar).collect::<Vec<_>>(), guess(rows));
     let place = |s: &Summary| (s.worst(), s.target(TARGET));
