@@ -13,6 +13,7 @@ True
 
 from . import plot
 from ._audit import audit
+from ._compare import Comparison, compare
 from ._core import __version__
 from ._eraser import Eraser
 from ._files import load
@@ -25,6 +26,7 @@ __all__ = [
     "SARL",
     "Audit",
     "Bounds",
+    "Comparison",
     "Eraser",
     "Front",
     "HeldOut",
@@ -33,6 +35,7 @@ __all__ = [
     "Point",
     "__version__",
     "audit",
+    "compare",
     "load",
     "plot",
 ]

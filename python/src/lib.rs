@@ -7,6 +7,7 @@
 mod arrays;
 mod audit;
 mod codes;
+mod compare;
 mod erase;
 mod failure;
 mod files;
@@ -15,7 +16,9 @@ mod foreign;
 mod goal;
 mod model;
 mod onnx;
+mod report;
 mod solved;
+mod watch;
 mod work;
 
 use pyo3::prelude::*;
@@ -27,11 +30,15 @@ mod _core {
     #[pymodule_export]
     use super::codes::integer_codes;
     #[pymodule_export]
+    use super::compare::{Compared, compare, rivals};
+    #[pymodule_export]
     use super::failure::NotFinite;
     #[pymodule_export]
     use super::fit::Fit;
     #[pymodule_export]
     use super::model::Model;
+    #[pymodule_export]
+    use super::report::{draw_rows, report};
 
     use super::*;
 

@@ -9,7 +9,7 @@ use super::retune::load;
 use crate::args::{Global, Info};
 use crate::failure::Outcome;
 use crate::terminal::wrap;
-use crate::{attributes, given_away, goals, output, solution};
+use crate::{attributes, given_away, output, solution};
 
 pub fn run(options: &Info, global: &Global) -> Outcome {
     let model = load(&options.model)?;
@@ -24,7 +24,7 @@ pub fn run(options: &Info, global: &Global) -> Outcome {
     if global.json {
         let certificate = model.certificate();
         return output::print_json(&json!({
-            "goal": goals::json(model.goal()),
+            "goal": sarl_lab::goals::json(model.goal()),
             "point": output::point_json(model.point(), heldout.as_ref()),
             "attributes": attributes::json(&model, labels.as_ref())?,
             "dual_bound": certificate.dual_bound,
