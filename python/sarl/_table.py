@@ -47,7 +47,7 @@ class Rows:
             for old, new in zip(before or (), found, strict=before is not None):
                 unknown = [text for text in new.texts() if text not in old.texts()]
                 if old.is_class and unknown:
-                    raise ValueError(f"{new.name} has the class {unknown[0]!r}, which is new")
+                    raise ValueError(f"{new.name} has {unknown[0]!r}, which was not there before")
             labels += found
             values += read
         for label, of in zip(labels, values, strict=True):

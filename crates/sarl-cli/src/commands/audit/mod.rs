@@ -107,8 +107,14 @@ impl Trisected {
                 .hint("give other rows, or leave --test out: the encoder is then fitted anew on a part of DATA"));
         }
         let seen = seen(&files.data)?.is_some();
-        // Without its parameters an encoder cannot be fitted anew.
-        let as_it_is = model.params().is_none() && files.test.is_none();
+        if seen && model.cells().is_some() {
+            let message = "the model has cells, which were chosen and certified on these rows";
+            return Err(Failure::new(Exit::Unreachable, message)
+                .hint("give rows that it has not seen: cells are not chosen anew for an audit"));
+        }
+        // Without its parameters an encoder cannot be fitted anew, and cells cannot be chosen anew.
+        let as_it_is =
+            model.cells().is_some() || (model.params().is_none() && files.test.is_none());
         let seen = (seen || origin.is_none()) && !as_it_is;
         let probing = &options.probing;
         let mut parts = files.read(schema, Some(model), seen, probing, options.seed, global)?;
