@@ -14,7 +14,7 @@ use sarl_report::{Axis, Figure, Line, Panel, Points, Style};
 use sarl_rivals::{Data, fare};
 use serde_json::{Value, json};
 
-use super::sample::{absent, complete, find};
+use super::sample::{Sample, absent, codes, complete, find};
 use super::{Effort, Experiment, Table};
 use crate::certificate;
 use crate::data::{layout, with_block};
@@ -288,6 +288,56 @@ fn rivals(rows: &Rows) -> Outcome<Vec<Point>> {
         }
     }
     Ok(all)
+}
+
+/// The encoder with cells whose certificate meets a limit of any adversary's accuracy, from rows in
+/// memory; none where no cells do.
+pub fn cells_of(
+    sample: &Sample,
+    params: &FitParams,
+    limit: f64,
+    seed: u64,
+) -> Outcome<Option<Model>> {
+    let parts = [Part::Fit, Part::Choose, Part::Certify].map(|part| {
+        let rows = (0..sample.rows()).filter(|&i| Part::of(i as u64, seed) == part);
+        sample.select(&rows.collect::<Vec<_>>())
+    });
+    let blocks = [0, 1, 2].map(|part| {
+        let Sample { x, y, s } = &parts[part];
+        sarl::Block::new(x.as_ref()).class(codes(y)).class(codes(s))
+    });
+    let classes = |labels: &Labels| labels.classes().unwrap_or(0);
+    let layout = sarl::Layout::dense(sample.x.ncols())
+        .class("y", sarl::Role::Target, classes(&sample.y))
+        .class("s", sarl::Role::Sensitive, classes(&sample.s));
+    let mut fit = sarl::Fit::new(params.clone(), layout)?;
+    fit.sample(&blocks[0])?;
+    fit.choose(&progress::interrupted)?;
+    fit.push(&blocks[0])?;
+    let mut chooser = Chooser::new(&fit.finish()?, seed)?;
+    chooser.push(&blocks[1])?;
+    let goal = CellGoal {
+        adversary: Adversary::Accuracy,
+        limits: Limits::Each(limit),
+        utility: CellUtility::Accuracy,
+        confidence: CONFIDENCE,
+        cells: 8,
+    };
+    let count = |part: usize| parts[part].rows() as u64;
+    let rows = PartRows { fit: count(0), choose: count(1), certify: 0 };
+    let models = match chooser.choose(&goal, count(2)) {
+        Err(sarl::Error::Uncertifiable { .. }) => return Ok(None),
+        models => models?,
+    };
+    for model in models {
+        let mut certifier = Certifier::new(&model)?;
+        certifier.push(&blocks[2])?;
+        let found = certifier.certificate(CONFIDENCE, LOOKS, rows);
+        if found.meets(&goal) {
+            return Ok(Some(model.certified(found)));
+        }
+    }
+    Ok(None)
 }
 
 fn best_within(points: &[Point], level: f64) -> Option<&Point> {

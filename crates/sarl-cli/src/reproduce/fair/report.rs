@@ -21,7 +21,7 @@ fn guess(rows: &[Row]) -> f64 {
 
 /// Every encoder of ours, whatever its λ.
 fn ours(rows: &[Row]) -> Vec<&Summary> {
-    let ours = rows.iter().filter(|r| matches!(r.kind, Kind::Ours { .. }));
+    let ours = rows.iter().filter(|r| matches!(r.kind, Kind::Ours { .. } | Kind::Certified));
     ours.map(|r| &r.summary).collect()
 }
 
