@@ -98,6 +98,8 @@ def folder(tmp_path, monkeypatch):
     write(tmp_path / "people.csv", header, people(400))
     write(tmp_path / "data.csv", header, people(400))
     write(tmp_path / "test.csv", header, people(200))
+    write(tmp_path / "census.csv", header, people(6000))
+    write(tmp_path / "fresh.csv", header, people(3000))
     rows = [[f"p{i}", *row[:3]] for i, row in enumerate(people(50))]
     write(tmp_path / "new.csv", "name,age,hours,work", rows)
     monkeypatch.chdir(tmp_path)

@@ -28,8 +28,10 @@ pub(super) struct Table {
 }
 
 enum What {
-    /// `sarl reproduce`, with all rivals.
+    /// `sarl reproduce` of the same name, with all rivals.
     Reproduce,
+    /// `sarl reproduce` of this name, with our encoders alone.
+    Ours(&'static str),
     /// `sarl fit` and `sarl audit` on Adult.
     Example,
     /// The benchmark of the library.
@@ -68,6 +70,20 @@ pub(super) const JOBS: &[Job] = &[
             of("adult-uci", "table-1-adult-uci", &["Δ"]),
         ],
         what: What::Reproduce,
+    },
+    Job {
+        name: "certified",
+        tables: &[of("certified-levels", "certified", &[])],
+        what: What::Reproduce,
+    },
+    Job {
+        name: "adult-ours",
+        tables: &[of(
+            "adult-certified",
+            "table-1-adult-uci",
+            &["Δ", "paper: target / adversary", "beside the paper", "ours at no more"],
+        )],
+        what: What::Ours("adult"),
     },
     Job {
         name: "german",
@@ -111,7 +127,7 @@ pub(super) fn find(name: &str) -> Result<&'static Job> {
 impl Job {
     pub(super) fn run(&self) -> Result<Vec<(String, Stored)>> {
         match self.what {
-            What::Reproduce => self.reproduce(),
+            What::Reproduce | What::Ours(_) => self.reproduce(),
             What::Example => example(),
             What::Core => {
                 let line = ["bench", "-p", "sarl", "--bench", "core"];
@@ -137,7 +153,10 @@ impl Job {
     }
 
     fn line(&self) -> [&'static str; 4] {
-        ["reproduce", self.name, "--rivals", "full"]
+        match self.what {
+            What::Ours(experiment) => ["reproduce", experiment, "--rivals", "none"],
+            _ => ["reproduce", self.name, "--rivals", "full"],
+        }
     }
 
     fn reproduce(&self) -> Result<Vec<(String, Stored)>> {
@@ -148,7 +167,8 @@ impl Job {
 
     fn tables_of(&self, results: &str) -> Result<Vec<(String, Stored)>> {
         let found: Value = serde_json::from_str(results).context("cannot read the results")?;
-        let same = found["name"] == self.name && found["rivals"] == "full";
+        let [_, name, _, rivals] = self.line();
+        let same = found["name"] == name && found["rivals"] == rivals;
         if !same {
             bail!("these are not the results of `sarl {}`", self.line().join(" "));
         }
@@ -157,7 +177,7 @@ impl Job {
 
     /// The tables of a `results.json` that is there already.
     pub(super) fn read(&self, file: &Path) -> Result<Vec<(String, Stored)>> {
-        if !matches!(self.what, What::Reproduce) {
+        if !matches!(self.what, What::Reproduce | What::Ours(_)) {
             bail!("`{}` is not an experiment of `sarl reproduce`", self.name);
         }
         self.tables_of(

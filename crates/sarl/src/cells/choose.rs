@@ -378,8 +378,12 @@ impl Plan<'_> {
         let margin = match Rule::Subsets.suits(sums.len(), at.len()) {
             true => {
                 let level = 0.5 * self.delta;
-                let each = |s: usize| (variance(s) / scaled[s] as f64).sqrt();
-                mean.min(tail(level) * (0..at.len()).map(each).sum::<f64>())
+                // The second term is what a share of nothing can still be.
+                let each = |s: usize| {
+                    let n = scaled[s] as f64;
+                    tail(level) * (variance(s) / n).sqrt() - level.ln() / n
+                };
+                mean.min((0..at.len()).map(each).sum::<f64>())
             }
             false => mean,
         };
