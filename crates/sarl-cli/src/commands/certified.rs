@@ -17,7 +17,7 @@ use crate::origin::Origin;
 use crate::output::{self, bounds_json, joined, percent, point_json};
 use crate::progress::{self, Spinner};
 use crate::sheet::{Sheet, Step};
-use crate::{certificate, given_away};
+use crate::{certificate, given_away, plot};
 
 /// Points of a certified front.
 const POINTS: usize = 12;
@@ -92,6 +92,7 @@ pub fn front(options: &Front, global: &Global) -> Outcome {
         return output::print_json(&json!({ "confidence": goal.confidence, "certified": points }));
     }
     output::print(&front_table(&points))?;
+    output::print(&format!("\n{}\n", drawing(&points)))?;
     output::print(&crate::terminal::wrap(&format!(
         "No adversary that sees only the cell exceeds these limits; they hold together with {} \
          confidence. {}",
@@ -223,6 +224,14 @@ fn front_table(points: &[Value]) -> String {
     };
     let header = ["advantage, at most", "target score, rows apart", "cells"];
     Sheet::new(&header, points.iter().map(row).collect(), |_| true).text(&[Step::Stack])
+}
+
+/// The target's score over the certified advantage.
+fn drawing(points: &[Value]) -> String {
+    let at = |p: &Value| (number(p, "advantage"), number(p, "utility"));
+    let curve = points.iter().map(at).collect();
+    let axes = ("certified advantage", "target score");
+    plot::draw(axes, plot::Top::Largest, &[('•', "no adversary has more", curve)])
 }
 
 fn csv(points: &[Value]) -> String {

@@ -279,7 +279,7 @@ fn compare(runs: &[Run], split: &Split) -> Outcome<String> {
     Ok(format!(
         "{}\n{}\n\n{}",
         title("Both fronts: explained target variance over leakage"),
-        plot::draw(&curves),
+        plot::draw(("leakage", "utility"), plot::Top::All, &curves),
         output::table(&header, rows, |i| i > 0)
     ))
 }

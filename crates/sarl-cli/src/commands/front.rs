@@ -187,7 +187,7 @@ pub fn drawing(rows: &[Row]) -> String {
     if !held.is_empty() {
         curves.insert(0, ('o', "held-out", held));
     }
-    plot::draw(&curves)
+    plot::draw(("leakage", "utility"), plot::Top::All, &curves)
 }
 
 /// Every point, full precision.
