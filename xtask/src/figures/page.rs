@@ -10,8 +10,8 @@ use crate::root;
 
 const OPEN: &str = "<!-- figures: ";
 const CLOSE: &str = "<!-- end -->";
-/// The comparison of methods in the README, made of other tables.
-const METHODS: &str = "methods";
+/// The guarantees in the README, a part of another table.
+const GUARANTEES: &str = "guarantees";
 
 pub(super) fn write() -> Result<()> {
     for path in pages()? {
@@ -86,48 +86,21 @@ fn filled(text: &str, table: &dyn Fn(&str) -> Result<String>) -> Result<(String,
 
 fn table(name: &str) -> Result<String> {
     let stored = match name {
-        METHODS => methods()?,
+        GUARANTEES => guarantees()?,
         _ => Stored::read(name)?,
     };
     Ok(stored.markdown())
 }
 
-/// Two tables of the paper side by side: the strongest attacker, then the target.
-fn methods() -> Result<Stored> {
-    let (adult, german) = (Stored::read("adult-uci")?, Stored::read("german")?);
-    let columns = ["", "Adult: hide sex", "keep income", "German: hide age", "keep credit"];
-    let mut guess = vec!["always guessing the most frequent class".to_owned()];
-    for table in [&adult, &german] {
-        guess.extend([majority(&table.title)?.to_owned(), String::new()]);
-    }
-    let mut rows = vec![guess];
-    let method = adult.column("method")?;
-    for row in adult.rows.iter().filter(|row| !row[method].contains(", λ")) {
-        let plain = |name: &str| name.split(" (").next().unwrap_or(name).to_owned();
-        let name = plain(&row[method]);
-        let same = |other: &&Vec<String>| plain(&other[0]) == name;
-        let other = german.rows.iter().find(same);
-        let other = other.with_context(|| format!("the table `german` has no row `{name}`"))?;
-        let mut cells = vec![name];
-        for (table, row) in [(&adult, row), (&german, other)] {
-            for heading in ["worst", "target"] {
-                cells.push(plain(&row[table.column(heading)?]));
-            }
-        }
-        rows.push(cells);
-    }
-    Ok(Stored {
-        measured: format!("{} and {}", adult.measured, german.measured),
-        title: String::new(),
-        columns: columns.map(str::to_owned).to_vec(),
-        rows,
-    })
-}
-
-/// `67.4` of `… (majority guess 67.4 %)`.
-fn majority(title: &str) -> Result<&str> {
-    let after = title.split("majority guess ").nth(1);
-    after.and_then(|rest| rest.split(' ').next()).with_context(|| format!("no guess in `{title}`"))
+/// The table of guarantees without linear encoders where there are kernels, and without the loosest limits.
+fn guarantees() -> Result<Stored> {
+    let mut table = Stored::read("certified-levels")?;
+    let limit = table.column("limit")?;
+    let shown = |row: &Vec<String>| {
+        !row[0].ends_with(", linear") && !["0.2", "none"].contains(&row[limit].as_str())
+    };
+    table.rows.retain(shown);
+    Ok(table)
 }
 
 #[cfg(test)]
@@ -149,11 +122,5 @@ mod tests {
     #[test]
     fn a_marker_without_an_end_is_refused() {
         assert!(filled("<!-- figures: one -->\n", &|_| Ok(String::new())).is_err());
-    }
-
-    #[test]
-    fn the_guess_is_in_the_title() {
-        assert_eq!(majority("UCI German (majority guess 80.9 %)").unwrap(), "80.9");
-        assert!(majority("UCI German").is_err());
     }
 }
