@@ -13,6 +13,8 @@ True
 
 from . import plot
 from ._audit import audit
+from ._certificate import Certificate
+from ._certified import CertifiedSARL
 from ._core import __version__
 from ._eraser import Eraser
 from ._files import load
@@ -25,6 +27,8 @@ __all__ = [
     "SARL",
     "Audit",
     "Bounds",
+    "Certificate",
+    "CertifiedSARL",
     "Eraser",
     "Front",
     "HeldOut",
