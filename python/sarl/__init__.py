@@ -15,6 +15,7 @@ from . import plot
 from ._audit import audit
 from ._certificate import Certificate
 from ._certified import CertifiedSARL
+from ._compare import Comparison, compare
 from ._core import __version__
 from ._eraser import Eraser
 from ._files import load
@@ -29,6 +30,7 @@ __all__ = [
     "Bounds",
     "Certificate",
     "CertifiedSARL",
+    "Comparison",
     "Eraser",
     "Front",
     "HeldOut",
@@ -37,6 +39,7 @@ __all__ = [
     "Point",
     "__version__",
     "audit",
+    "compare",
     "load",
     "plot",
 ]

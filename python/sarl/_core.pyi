@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 __all__ = [
+    "Compared",
     "Counter",
     "Cutter",
     "Fit",
@@ -15,9 +16,13 @@ __all__ = [
     "NotFinite",
     "__version__",
     "audit",
+    "compare",
+    "draw_rows",
     "integer_codes",
     "parts",
     "probes",
+    "report",
+    "rivals",
 ]
 
 __version__: str
@@ -45,6 +50,58 @@ def audit(
     own: tuple[_Matrix, Sequence[tuple[int, _Values]]] | None = None,
     progress: Callable[[int, int], Any] | None = None,
 ) -> list[str]: ...
+
+_Named = tuple[str, bool, list[str]]
+_Side = tuple[_Matrix, Sequence[_Values], Sequence[int], int]
+_Progress = Callable[[str, int, int, list[str]], Any]
+
+def draw_rows(rows: int, cap: int, seed: int) -> list[int]: ...
+def rivals() -> list[tuple[str, str]]: ...
+def report(
+    model: Model,
+    path: str | PathLike[str],
+    text: tuple[str, str, str, int],
+    *,
+    schema: str,
+    labels: Sequence[_Named],
+    spreads: Sequence[float] | None = None,
+    shown: _Side | None = None,
+    audited: _Side | None = None,
+    threads: int | None = None,
+    progress: _Progress | None = None,
+) -> None: ...
+def compare(
+    data: _Side,
+    test: _Side | None,
+    labels: Sequence[_Named],
+    schema: str,
+    *,
+    encoders: tuple[str, str],
+    scale: bool,
+    rivals: Sequence[str],
+    leakages: Sequence[float],
+    hiding: Sequence[float],
+    probes: Sequence[str],
+    seeds: Sequence[int],
+    test_size: float | None,
+    threads: int | None = None,
+    progress: _Progress | None = None,
+) -> Compared: ...
+
+@final
+class Compared:
+    def json(self) -> str: ...
+    def table(self) -> tuple[list[str], list[list[str]]]: ...
+    def words(self) -> tuple[str | None, list[str]]: ...
+    def report(
+        self,
+        path: str | PathLike[str],
+        text: tuple[str, str, str],
+        *,
+        rows: int,
+        threads: int | None = None,
+        progress: _Progress | None = None,
+    ) -> None: ...
 
 @final
 class Fit:
@@ -106,6 +163,7 @@ class Fit:
         threads: int | None = None,
     ) -> tuple[Model, list[tuple[float, float]], list[_Stats]]: ...
     def with_folds(self, params: str, model: Model, *, threads: int | None = None) -> Model: ...
+    def feature_spreads(self, params: str, *, threads: int | None = None) -> list[float]: ...
     def to_bytes(self, extra: dict[str, str]) -> bytes: ...
     def chosen(self) -> tuple[bytes, list[tuple[float, float]]] | None: ...
     @staticmethod

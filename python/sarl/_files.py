@@ -41,7 +41,7 @@ def save(estimator: Any, solved: Solved, path: str | os.PathLike[str]) -> None:
         for side, figures in zip(("target", "sensitive"), held.heldout_labels, strict=True)
     }
     extra = {
-        "schema": _schema(solved),
+        "schema": schema_of(solved),
         "heldout": losses,
         "heldout_labels": labels,
         "python": about,
@@ -65,11 +65,22 @@ def to_onnx(solved: Solved, path: str | os.PathLike[str], *, double: bool, erase
     solved.model.to_onnx(os.fspath(path), columns=table, erase=erase, double=double)
 
 
-def _schema(solved: Solved) -> dict[str, Any]:
+def schema_of(solved: Solved) -> dict[str, Any]:
+    """The columns and labels of a solved problem."""
+    rows = solved.model.rows
+    return schema(rows, solved.columns, solved.labels, solved.spreads, solved.stats)
+
+
+def schema(
+    rows: int,
+    columns: Columns,
+    labels: list[Label],
+    spreads: list[tuple[float, float]],
+    stats: list[Stats],
+) -> dict[str, Any]:
     """Columns and labels, as the command line describes them."""
-    columns = solved.columns
     features: dict[int, dict[str, Any]] = {}
-    for place, (mean, sd) in zip(columns.numbers, solved.spreads, strict=True):
+    for place, (mean, sd) in zip(columns.numbers, spreads, strict=True):
         number: dict[str, Any] = {"mean": mean, "std": sd}
         if place in columns.written:
             number["written"] = columns.written[place]
@@ -79,9 +90,8 @@ def _schema(solved: Solved) -> dict[str, Any]:
         if c.pooled or c.spare:
             values |= {"pooled": c.pooled, "spare": c.spare}
         features[c.place] = {"category": values}
-    rows = solved.model.rows
-    targets = [label for label in solved.labels if label.target]
-    hidden = [label for label in solved.labels if not label.target]
+    targets = [label for label in labels if label.target]
+    hidden = [label for label in labels if not label.target]
     return {
         "version": SCHEMA_VERSION,
         "rows": rows,
@@ -90,9 +100,9 @@ def _schema(solved: Solved) -> dict[str, Any]:
             {"name": columns.names[j], "missing": 0, "values": features[j]}
             for j in sorted(features)
         ],
-        "targets": _label_schema(rows, targets, solved.stats[0]),
+        "targets": _label_schema(rows, targets, stats[0]),
         "target_is_features": not targets,
-        "sensitives": _label_schema(rows, hidden, solved.stats[1]),
+        "sensitives": _label_schema(rows, hidden, stats[1]),
         "weight": None,
         "missing": "error" if columns.fills is None else "mean",
     }

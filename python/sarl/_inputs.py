@@ -21,15 +21,26 @@ def unseen(estimator: Any) -> str:
     return check_choice("unseen", estimator.unseen, ("error", "ignore"))
 
 
+def seed_of(estimator: Any) -> int:
+    """The seed of everything random."""
+    seed = estimator.random_state
+    return int(seed if is_whole(seed, 0) else check_random_state(seed).randint(2**31 - 1))
+
+
+def dimensions(estimator: Any) -> int | None:
+    """The cap on the dimensions of z."""
+    r = estimator.n_components
+    if r is not None and not is_whole(r, 1):
+        raise ValueError(f"n_components is {r!r}: expected None, or a whole number above 0")
+    return None if r is None else int(r)
+
+
 def moment_options(estimator: Any) -> dict[str, Any]:
     """The parameters of the moments."""
-    seed = estimator.random_state
-    if not is_whole(seed, 0):
-        seed = check_random_state(seed).randint(2**31 - 1)
     return {
         "folds": check_folds(estimator.folds),
         "precision": check_choice("precision", estimator.precision, ("double", "single")),
-        "random_state": int(seed),
+        "random_state": seed_of(estimator),
         "target_type": estimator.target_type,
         "sensitive_type": estimator.sensitive_type,
         "n_jobs": estimator.n_jobs,
@@ -38,14 +49,11 @@ def moment_options(estimator: Any) -> dict[str, Any]:
 
 def fit_params(estimator: Any, moments: Moments) -> str:
     """The parameters of the fit, as the core reads them."""
-    r = estimator.n_components
-    if r is not None and not is_whole(r, 1):
-        raise ValueError(f"n_components is {r!r}: expected None, or a whole number above 0")
     scale = check_choice("scale", estimator.scale, ("standard", "none"))
     return json.dumps(
         moments._params()
         | ({"scale": scale} if moments._kernel is None else {})
-        | {"ridge": estimator._ridge(), "dimensions": None if r is None else int(r)}
+        | {"ridge": estimator._ridge(), "dimensions": dimensions(estimator)}
     )
 
 

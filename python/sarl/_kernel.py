@@ -10,6 +10,7 @@ from ._checks import Limit, check_choice, is_number, is_whole, renamed
 from ._estimator import Estimator
 from ._inputs import moment_options
 from ._moments import Moments
+from ._report import report as _report
 from ._solved import Solved
 from ._words import documented
 
@@ -86,6 +87,8 @@ class KernelSARL(Estimator):
     >>> bool(kernel.point_.jy < 0.6 * linear.point_.jy)
     True
     """
+
+    report = _report
 
     @renamed("lambda_", "trade_off")
     def __init__(

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from ._checks import Limit, renamed
 from ._estimator import Estimator
+from ._report import report as _report
 from ._words import documented
 
 
@@ -62,6 +63,8 @@ class SARL(Estimator):
     >>> looser.utility_ > encoder.utility_
     True
     """
+
+    report = _report
 
     @renamed("lambda_", "trade_off")
     def __init__(

@@ -7,6 +7,7 @@ use numpy::{
 };
 use pyo3::prelude::*;
 use sarl::{Block, Element, LabelBlock};
+use sarl_eval::Labels;
 
 use crate::failure::wrong;
 
@@ -141,5 +142,13 @@ pub fn owned(matrix: &Matrix<'_>) -> PyResult<Mat<f64>> {
             let x = view(array)?;
             Mat::from_fn(x.nrows(), x.ncols(), |i, j| f64::from(x[(i, j)]))
         }
+    })
+}
+
+/// The values of a label with so many classes.
+pub fn labels(of: &LabelArray<'_>, count: usize) -> PyResult<Labels> {
+    Ok(match of {
+        LabelArray::Classes(codes) => Labels::Classes { codes: slice(codes)?.to_vec(), count },
+        LabelArray::Numbers(values) => Labels::Numbers(slice(values)?.to_vec()),
     })
 }

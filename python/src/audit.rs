@@ -4,9 +4,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use faer::Mat;
 use pyo3::prelude::*;
-use sarl_eval::{Asked, Attributes, Labels, Options, Own, Probe, Side, View, probes as all_probes};
+use sarl_eval::{Asked, Attributes, Options, Own, Probe, Side, View, probes as all_probes};
 
-use crate::arrays::{LabelArray, Matrix, owned, slice};
+use crate::arrays::{LabelArray, Matrix, labels, owned};
 use crate::failure::{probe_failed, wrong};
 use crate::foreign::Foreign;
 use crate::work::interruptible;
@@ -138,17 +138,10 @@ impl Who {
     }
 }
 
-fn probe(name: &str) -> PyResult<&'static dyn Probe> {
+pub fn probe(name: &str) -> PyResult<&'static dyn Probe> {
     let all = all_probes::all();
     all.iter().copied().find(|p| p.name() == name).ok_or_else(|| {
         let known: Vec<&str> = all.iter().map(|p| p.name()).collect();
         wrong(format!("there is no probe {name:?}; there are: {}", known.join(", ")))
-    })
-}
-
-fn labels(of: &LabelArray<'_>, count: usize) -> PyResult<Labels> {
-    Ok(match of {
-        LabelArray::Classes(codes) => Labels::Classes { codes: slice(codes)?.to_vec(), count },
-        LabelArray::Numbers(values) => Labels::Numbers(slice(values)?.to_vec()),
     })
 }

@@ -31,6 +31,23 @@ pub fn probe_failed(error: sarl_eval::Error) -> PyErr {
     }
 }
 
+/// The same for comparisons and pages.
+pub fn lab_failed(error: sarl_lab::Error) -> PyErr {
+    use sarl_lab::Error;
+    let message = error.to_string();
+    match error {
+        Error::Core(error) => refused(error),
+        Error::Eval(error) => probe_failed(error),
+        Error::Unknown { known, .. } => {
+            wrong(format!("{message}; there are: {}", known.join(", ")))
+        }
+        Error::StandsAlone { .. } => wrong(format!("rivals: {message}")),
+        Error::Unfit { name, .. } => wrong(format!("{message}; leave {name:?} out of rivals")),
+        Error::Rival(_) | Error::Report(_) => PyRuntimeError::new_err(message),
+        _ => wrong(message),
+    }
+}
+
 /// A wrong value of an argument.
 pub fn wrong(message: impl Into<String>) -> PyErr {
     PyValueError::new_err(message.into())

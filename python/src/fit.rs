@@ -269,6 +269,17 @@ impl Fit {
         Bound::new(py, model_of(Solved::Whole(whole)))
     }
 
+    /// The standard deviation of each input, one-hot columns included.
+    #[pyo3(signature = (params, *, threads=None))]
+    fn feature_spreads(
+        &self,
+        py: Python<'_>,
+        params: &str,
+        threads: Option<usize>,
+    ) -> PyResult<Vec<f64>> {
+        self.finish(py, params, threads)?.feature_spreads().map_err(refused)
+    }
+
     /// The rows in the safetensors format, with texts that travel along.
     fn to_bytes<'py>(
         &self,

@@ -9,6 +9,7 @@ mod audit;
 mod cells;
 mod certificate;
 mod codes;
+mod compare;
 mod erase;
 mod failure;
 mod files;
@@ -17,7 +18,9 @@ mod foreign;
 mod goal;
 mod model;
 mod onnx;
+mod report;
 mod solved;
+mod watch;
 mod work;
 
 use pyo3::prelude::*;
@@ -31,11 +34,15 @@ mod _core {
     #[pymodule_export]
     use super::codes::integer_codes;
     #[pymodule_export]
+    use super::compare::{Compared, compare, rivals};
+    #[pymodule_export]
     use super::failure::NotFinite;
     #[pymodule_export]
     use super::fit::Fit;
     #[pymodule_export]
     use super::model::Model;
+    #[pymodule_export]
+    use super::report::{draw_rows, report};
 
     use super::*;
 

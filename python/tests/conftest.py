@@ -96,3 +96,19 @@ def cli() -> Any:
         return json.loads(done.stdout)
 
     return run
+
+
+def same(ours: Any, theirs: Any, at: str = "") -> None:
+    """Both say the same, figures up to rounding."""
+    if isinstance(ours, dict):
+        assert list(ours) == list(theirs), at
+        for name in ours:
+            same(ours[name], theirs[name], f"{at}/{name}")
+    elif isinstance(ours, list):
+        assert len(ours) == len(theirs), at
+        for i, (one, other) in enumerate(zip(ours, theirs, strict=True)):
+            same(one, other, f"{at}/{i}")
+    elif isinstance(ours, float) or isinstance(theirs, float):
+        assert ours == pytest.approx(theirs, rel=1e-9, abs=1e-9), at
+    else:
+        assert ours == theirs, at

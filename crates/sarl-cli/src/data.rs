@@ -210,7 +210,7 @@ fn categories(schema: &Schema) -> Vec<usize> {
 }
 
 /// The layout of the rows of a table.
-fn layout(schema: &Schema) -> Layout {
+pub fn layout(schema: &Schema) -> Layout {
     let mut layout = Layout::dense(schema.dense_width()).coded(&categories(schema));
     if schema.target_is_features() {
         layout = layout.keep_features();

@@ -140,6 +140,30 @@ impl From<sarl_eval::Error> for Failure {
     }
 }
 
+impl From<sarl_lab::Error> for Failure {
+    fn from(error: sarl_lab::Error) -> Self {
+        use sarl_lab::Error;
+        let message = error.to_string();
+        match error {
+            Error::Interrupted => Failure::interrupted(),
+            Error::Core(error) => error.into(),
+            Error::Eval(error) => error.into(),
+            Error::Rival(error) => error.into(),
+            Error::TooFewRows { .. } => Failure::new(Exit::Data, message)
+                .hint("give more rows, another --test-share, or --test FILE"),
+            Error::Unknown { known, .. } => {
+                Failure::usage(message).hint(format!("there are: {}", known.join(", ")))
+            }
+            Error::StandsAlone { .. } => Failure::usage(format!("--rivals: {message}")),
+            Error::Unfit { name, error } => {
+                Failure::from(error).hint(format!("leave {name} out of --rivals"))
+            }
+            Error::NoEncoderRows => Failure::usage(message),
+            _ => Failure::new(Exit::Machine, message),
+        }
+    }
+}
+
 impl From<sarl_rivals::Error> for Failure {
     fn from(error: sarl_rivals::Error) -> Self {
         use sarl_rivals::Error;
@@ -151,6 +175,18 @@ impl From<sarl_rivals::Error> for Failure {
             Error::Shape { .. } | Error::Empty => Failure::new(Exit::Data, error.to_string()),
             _ => Failure::new(Exit::Machine, error.to_string()),
         }
+    }
+}
+
+impl From<sarl_report::ReportError> for Failure {
+    fn from(error: sarl_report::ReportError) -> Self {
+        Self::new(Exit::Machine, error.to_string())
+    }
+}
+
+impl From<csv::Error> for Failure {
+    fn from(error: csv::Error) -> Self {
+        Self::new(Exit::Machine, error.to_string())
     }
 }
 

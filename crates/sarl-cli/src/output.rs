@@ -2,7 +2,8 @@
 
 use std::io::Write;
 
-use sarl::{Fitted, Front, HeldOut, HeldOutLosses, Point, Reduced};
+use sarl::{Fitted, Front, HeldOut, Reduced};
+pub use sarl_lab::words::{percent, point_json};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -65,13 +66,6 @@ pub fn digits(value: f64) -> String {
 /// So many dimensions, in words.
 pub fn dimensions(count: usize) -> String {
     format!("{count} dimension{}", if count == 1 { "" } else { "s" })
-}
-
-/// A share as a percentage.
-pub fn percent(share: f64) -> String {
-    // No "-0.00 %" for a share of -1e-17; a loss above the variance is a negative share.
-    let shown = if share.abs() < 5e-5 { 0.0 } else { share };
-    format!("{:.2} %", 100.0 * shown)
 }
 
 fn counts(reduced: &Reduced) -> Value {
@@ -142,19 +136,6 @@ pub fn bounds_table(reduced: &Reduced, front: &Front<'_>) -> Outcome<String> {
     Ok(match attributes::bounds_text(&labels) {
         Some(labels) => format!("{heading}\n{shown}\n\n{labels}"),
         None => format!("{heading}\n{shown}"),
-    })
-}
-
-/// The contract's point: training values and, where there are folds, held-out ones.
-pub fn point_json(point: &Point, heldout: Option<&HeldOutLosses>) -> Value {
-    json!({
-        "lambda": point.lambda,
-        "dim": point.dim,
-        "jy": point.losses.jy,
-        "js": point.losses.js,
-        "utility": point.utility,
-        "leakage": point.leakage,
-        "heldout": heldout,
     })
 }
 

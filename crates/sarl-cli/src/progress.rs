@@ -3,11 +3,12 @@
 use std::borrow::Cow;
 use std::io::Write;
 use std::ops::ControlFlow;
-use std::sync::LazyLock;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{LazyLock, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use sarl_lab::Watch;
 
 use crate::failure::{Exit, Failure, Outcome};
 
@@ -53,21 +54,12 @@ fn late() -> bool {
     STARTED.elapsed() > LATE
 }
 
-/// A pass over rows.
-pub struct Pass {
-    bar: ProgressBar,
-    quiet: bool,
-    shown: bool,
-}
+/// A bar that goes when it is done with.
+struct Cleared(ProgressBar);
 
-impl Pass {
-    /// Nothing is shown yet. Not at all if `quiet` or stderr is no terminal.
-    pub fn new(what: &'static str, total: Option<u64>, quiet: bool) -> Self {
-        let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::hidden());
-        let template = match total {
-            Some(_) => "{msg} {bar:32} {human_pos}/{human_len} rows, {rate}, {eta} left",
-            None => "{msg} {spinner} {human_pos} rows, {rate}",
-        };
+impl Cleared {
+    fn new(length: Option<u64>, target: ProgressDrawTarget, template: &str) -> Self {
+        let bar = ProgressBar::with_draw_target(length, target);
         if let Ok(style) = ProgressStyle::with_template(template) {
             let rate = |state: &ProgressState, to: &mut dyn std::fmt::Write| {
                 // Nothing can be done about a terminal that refuses a line.
@@ -75,17 +67,54 @@ impl Pass {
             };
             bar.set_style(style.with_key("rate", rate));
         }
-        bar.set_message(what);
+        Cleared(bar)
+    }
+
+    /// Shown unless `quiet`, with the time that it has taken.
+    fn ticking(what: Cow<'static, str>, template: &str, quiet: bool, every: u64) -> Self {
+        let target = match quiet {
+            true => ProgressDrawTarget::hidden(),
+            false => ProgressDrawTarget::stderr(),
+        };
+        let bar = Self::new(None, target, template);
+        bar.0.set_message(what);
+        bar.0.enable_steady_tick(Duration::from_millis(every));
+        bar
+    }
+}
+
+impl Drop for Cleared {
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
+    }
+}
+
+/// A pass over rows.
+pub struct Pass {
+    bar: Cleared,
+    quiet: bool,
+    shown: bool,
+}
+
+impl Pass {
+    /// Nothing is shown yet. Not at all if `quiet` or stderr is no terminal.
+    pub fn new(what: &'static str, total: Option<u64>, quiet: bool) -> Self {
+        let template = match total {
+            Some(_) => "{msg} {bar:32} {human_pos}/{human_len} rows, {rate}, {eta} left",
+            None => "{msg} {spinner} {human_pos} rows, {rate}",
+        };
+        let bar = Cleared::new(total, ProgressDrawTarget::hidden(), template);
+        bar.0.set_message(what);
         Pass { bar, quiet, shown: false }
     }
 
     /// So many rows are done; stops on Ctrl-C.
     pub fn at(&mut self, rows: u64) -> ControlFlow<()> {
         if !self.quiet && !self.shown && late() {
-            self.bar.set_draw_target(ProgressDrawTarget::stderr());
+            self.bar.0.set_draw_target(ProgressDrawTarget::stderr());
             self.shown = true;
         }
-        self.bar.set_position(rows);
+        self.bar.0.set_position(rows);
         if interrupted() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
@@ -98,15 +127,9 @@ impl Pass {
     }
 }
 
-impl Drop for Pass {
-    fn drop(&mut self) {
-        self.bar.finish_and_clear();
-    }
-}
-
 /// Files on their way, one after the other.
 pub struct Download {
-    bar: ProgressBar,
+    bar: Cleared,
     quiet: bool,
     shown: bool,
     file: &'static str,
@@ -115,36 +138,27 @@ pub struct Download {
 impl Download {
     /// Nothing is shown yet. Not at all if `quiet` or stderr is no terminal.
     pub fn new(quiet: bool) -> Self {
-        let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::hidden());
         let template = "{msg} {bar:32} {bytes}/{total_bytes}, {bytes_per_sec}, {eta} left";
-        if let Ok(style) = ProgressStyle::with_template(template) {
-            bar.set_style(style);
-        }
+        let bar = Cleared::new(Some(0), ProgressDrawTarget::hidden(), template);
         Download { bar, quiet, shown: false, file: "" }
     }
 
     /// So many bytes of a file are here; stops on Ctrl-C.
     pub fn at(&mut self, file: &'static str, done: u64, total: u64) -> ControlFlow<()> {
         if !self.quiet && !self.shown && late() {
-            self.bar.set_draw_target(ProgressDrawTarget::stderr());
+            self.bar.0.set_draw_target(ProgressDrawTarget::stderr());
             self.shown = true;
         }
         if self.file != file {
             self.file = file;
-            self.bar.set_message(file);
-            self.bar.set_length(total);
-            self.bar.set_position(done);
+            self.bar.0.set_message(file);
+            self.bar.0.set_length(total);
+            self.bar.0.set_position(done);
             // What an earlier run has brought says nothing about how fast this one is.
-            self.bar.reset_eta();
+            self.bar.0.reset_eta();
         }
-        self.bar.set_position(done);
+        self.bar.0.set_position(done);
         if interrupted() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    }
-}
-
-impl Drop for Download {
-    fn drop(&mut self) {
-        self.bar.finish_and_clear();
     }
 }
 
@@ -154,7 +168,9 @@ pub fn check() -> Outcome {
 }
 
 /// Work without rows to count.
-pub struct Spinner(ProgressBar);
+pub struct Spinner {
+    _bar: Cleared,
+}
 
 impl Spinner {
     /// Shown only if the command has been running for a while already.
@@ -164,62 +180,78 @@ impl Spinner {
 
     /// Shown unless `quiet`, with the time that it has taken.
     pub fn shown(what: impl Into<Cow<'static, str>>, quiet: bool) -> Self {
-        let target = match quiet {
-            true => ProgressDrawTarget::hidden(),
-            false => ProgressDrawTarget::stderr(),
-        };
-        let bar = ProgressBar::with_draw_target(None, target).with_message(what);
-        if let Ok(style) = ProgressStyle::with_template("{spinner} {msg}, {elapsed}") {
-            bar.set_style(style);
-        }
-        bar.enable_steady_tick(Duration::from_millis(100));
-        Spinner(bar)
-    }
-}
-
-impl Drop for Spinner {
-    fn drop(&mut self) {
-        self.0.finish_and_clear();
+        Spinner { _bar: Cleared::ticking(what.into(), "{spinner} {msg}, {elapsed}", quiet, 100) }
     }
 }
 
 /// Work in pieces that may be done by several threads.
-pub struct Count(ProgressBar);
+pub struct Count(Cleared);
 
 impl Count {
     /// Not shown if `quiet` or stderr is no terminal.
-    pub fn new(what: &'static str, quiet: bool) -> Self {
-        let target = match quiet {
-            true => ProgressDrawTarget::hidden(),
-            false => ProgressDrawTarget::stderr(),
-        };
-        let bar = ProgressBar::with_draw_target(None, target).with_message(what);
-        if let Ok(style) = ProgressStyle::with_template(
-            "{msg} {bar:32} {pos} of {len}, {elapsed} gone, {eta} left",
-        ) {
-            bar.set_style(style);
-        }
-        bar.enable_steady_tick(Duration::from_millis(500));
-        Count(bar)
+    pub fn new(what: impl Into<Cow<'static, str>>, quiet: bool) -> Self {
+        let template = "{msg} {bar:32} {pos} of {len}, {elapsed} gone, {eta} left";
+        Count(Cleared::ticking(what.into(), template, quiet, 500))
     }
 
     /// So many pieces are done, of so many.
     pub fn at(&self, done: usize, all: usize) {
-        self.0.set_length(all as u64);
-        self.0.set_position(done as u64);
+        self.0.0.set_length(all as u64);
+        self.0.0.set_position(done as u64);
     }
 }
 
-impl Drop for Count {
-    fn drop(&mut self) {
-        self.0.finish_and_clear();
-    }
+/// Progress of work in a library, on stderr: a spinner, or a count of pieces.
+pub struct Shown {
+    quiet: bool,
+    now: Mutex<Option<(String, Bar)>>,
 }
 
-/// A line on stderr, above whatever is shown there.
-pub fn line(text: &str, quiet: bool) {
-    if !quiet {
-        // Nothing can be done about a stderr that cannot be written to.
-        let _ = writeln!(std::io::stderr(), "{text}");
+enum Bar {
+    Spinner { _shown: Spinner },
+    Count(Count),
+}
+
+/// What follows the work of a command.
+pub fn watch(quiet: bool) -> Shown {
+    Shown { quiet, now: Mutex::new(None) }
+}
+
+impl Watch for Shown {
+    fn stop(&self) -> bool {
+        interrupted()
+    }
+
+    fn step(&self, what: &str, done: usize, all: usize) {
+        let mut now = self.now.lock().unwrap_or_else(PoisonError::into_inner);
+        if now.as_ref().is_none_or(|(shown, _)| shown != what) {
+            // The last one is cleared before the next is drawn.
+            drop(now.take());
+            let text = what.to_owned();
+            *now = Some((
+                text.clone(),
+                match all {
+                    0 => Bar::Spinner { _shown: Spinner::shown(text, self.quiet) },
+                    _ => Bar::Count(Count::new(text, self.quiet)),
+                },
+            ));
+        }
+        if let Some((_, Bar::Count(count))) = &*now {
+            count.at(done, all);
+        }
+        if all > 0 && done == all {
+            *now = None;
+        }
+    }
+
+    fn line(&self, text: &str) {
+        let mut now = self.now.lock().unwrap_or_else(PoisonError::into_inner);
+        if matches!(*now, Some((_, Bar::Spinner { .. }))) {
+            *now = None;
+        }
+        if !self.quiet {
+            // Nothing can be done about a stderr that cannot be written to.
+            let _ = writeln!(std::io::stderr(), "{text}");
+        }
     }
 }

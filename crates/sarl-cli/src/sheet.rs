@@ -4,6 +4,7 @@ use comfy_table::{
     CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, Table, TableStyle, Width,
 };
 use console::measure_text_width;
+use sarl_report::page;
 
 use crate::terminal;
 
@@ -146,6 +147,19 @@ impl Sheet {
     fn cells(&mut self, change: impl Fn(&str) -> String) {
         self.rows.iter_mut().flatten().for_each(|cell| *cell = change(cell));
     }
+}
+
+/// What attackers found, with a title.
+pub fn listed(table: &page::Table) -> String {
+    const STEPS: [Step; 5] = [
+        Step::Drop(&["95 % interval"]),
+        Step::Say("raw features", "raw"),
+        Step::NoSpread,
+        Step::Say("encoder's rows", "own rows"),
+        Step::Stack,
+    ];
+    let text = Sheet::new(&table.header, table.rows.clone(), |i| i > 0).text(&STEPS);
+    format!("\n{}\n{text}\n", terminal::title(&table.title))
 }
 
 /// Leaves what is marked.

@@ -3,16 +3,17 @@
 use std::path::Path;
 
 use sarl::{Goal, HeldOutLabels, HeldOutLosses, Method, Model, Role};
+use sarl_lab::goals;
 use serde_json::{Value, json};
 
 use crate::args::Global;
+use crate::attributes;
 use crate::failure::Outcome;
 use crate::output::{bounds_json, bounds_table, digits, joined, percent, point_json};
 use crate::output::{dimensions, print, print_json};
 use crate::sheet::{Sheet, Step};
 use crate::terminal::{Tone, emphasis, wrap};
 use crate::verdict::{self, Verdict};
-use crate::{attributes, goals};
 
 /// What `fit` and `retune` print.
 pub struct Report<'a> {

@@ -1,7 +1,9 @@
 //! The result in plain sentences: what an encoder keeps and hides, and what attackers made of it.
 
 use sarl::{HeldOutLosses, Label, LabelKind, Model, Role};
-use sarl_eval::{Attributes, Baseline, Finding, Labels, Measure, Score, Side, blind};
+use sarl_eval::{Attributes, Baseline, Finding, Side, blind};
+use sarl_lab::AuditCurve;
+use sarl_lab::words::{attacker, common, figure, is_linear, measured};
 
 use crate::sheet::{Sheet, Step};
 use crate::terminal::{Tone, emphasis, wrap};
@@ -35,12 +37,6 @@ fn share(value: f64) -> String {
         v if v < 5e-4 => "less than 0.1 %".to_owned(),
         v => format!("{:.1} %", 100.0 * v),
     }
-}
-
-/// A figure with one digit, of either sign.
-fn figure(value: f64) -> String {
-    // Adding zero turns a rounded -0 into 0.
-    format!("{:.1}", (1000.0 * value).round() / 10.0 + 0.0)
 }
 
 /// What an encoder keeps, and what linear attackers explain of what it hides.
@@ -107,7 +103,13 @@ impl Verdict {
 
 /// Whether these attackers are all linear.
 fn all_linear(worst: &Finding) -> bool {
-    worst.probes.iter().all(|t| t.probe.starts_with("linear") || t.probe.starts_with("logistic"))
+    worst.probes.iter().all(|t| is_linear(&t.probe))
+}
+
+/// The same of the encoder nearest to a leakage.
+pub fn of_curve(curve: &AuditCurve, leakage: f64) -> Option<Verdict> {
+    let (_, z) = curve.nearest(leakage)?;
+    of_audit(z, curve.control.as_ref(), &curve.attributes)
 }
 
 /// The strongest attacker on z, by its advantage over guessing; beside it the raw features, if
@@ -147,7 +149,9 @@ fn judged(at: usize, worst: &Finding, raw: Option<&Side>, attributes: &Attribute
          guessing {} gives {}.{}",
         attacker(&advantage.probe),
         figure(advantage.value),
-        measured(worst),
+        measured(worst).map_or(String::new(), |(name, value, guess)| format!(
+            ": {name} {value}, guessing has {guess}"
+        )),
         match best.probe == advantage.probe {
             true => "it".to_owned(),
             false => format!("the best ({})", attacker(&best.probe)),
@@ -167,50 +171,6 @@ fn beside(raw: Option<&Side>, at: usize, words: &str) -> String {
         Some(raw) => format!(" On the raw features {words} {} %.", figure(raw.advantage.value)),
         None => String::new(),
     }
-}
-
-/// The figure behind an advantage.
-fn measured(worst: &Finding) -> String {
-    let trial = worst.trial(&worst.advantage.probe).unwrap_or(&worst.best);
-    match (trial.score, worst.advantage.measure, &worst.baseline) {
-        (Score::Class { auc: Some(auc), .. }, Measure::Area, _) => {
-            format!(": AUC {auc:.3}, guessing has 0.5")
-        }
-        (Score::Class { balanced_accuracy, .. }, _, Baseline::Class { chance, .. }) => format!(
-            ": balanced accuracy {} %, guessing has {} %",
-            figure(balanced_accuracy),
-            figure(*chance)
-        ),
-        _ => String::new(),
-    }
-}
-
-/// An attacker as people call it.
-pub fn attacker(probe: &str) -> String {
-    let (kind, more) = probe.split_once(", ").unwrap_or((probe, ""));
-    let kind = match kind {
-        "linear" => "least squares",
-        "logistic" => "logistic regression",
-        "net-64" => "a network",
-        "net-128x128" => "a large network",
-        "rbf" => "a kernel machine",
-        "trees" => "boosted trees",
-        other => other,
-    };
-    match more.is_empty() {
-        true => kind.to_owned(),
-        false => format!("{kind} with the {more}"),
-    }
-}
-
-/// The most common class of a hidden attribute among the rows that attackers learn from.
-pub fn common(attributes: &Attributes, hidden: usize) -> Option<&str> {
-    let asked = attributes.all.get(attributes.targets + hidden)?;
-    let Labels::Classes { codes, count } = &asked.train else { return None };
-    let mut sizes = vec![0_usize; *count];
-    codes.iter().for_each(|&c| sizes.get_mut(c as usize).into_iter().for_each(|s| *s += 1));
-    let most = sizes.iter().enumerate().max_by_key(|(_, size)| **size)?;
-    asked.classes.get(most.0).map(String::as_str)
 }
 
 /// The strongest attacker on each of several encoders, by their leakage on the training rows.
@@ -244,12 +204,5 @@ mod tests {
         assert_eq!(leakage(-0.02), NONE);
         assert_eq!(leakage(-1e-17), "0.00 %");
         assert_eq!(share(1e-5), "less than 0.1 %");
-        assert_eq!(figure(-1e-9), "0.0");
-    }
-
-    #[test]
-    fn attackers_have_names() {
-        assert_eq!(attacker("trees"), "boosted trees");
-        assert_eq!(attacker("rbf, encoder's rows"), "a kernel machine with the encoder's rows");
     }
 }

@@ -17,6 +17,7 @@
 //! | [`VFAE`] | Louizos et al. 2015 | the discrepancy of random features between groups |
 //! | [`Leace`] | Belrose et al. 2023 | the least change that no linear adversary survives |
 //! | [`Inlp`] | Ravfogel et al. 2020 | null spaces of linear classifiers |
+//! | [`Fare`] | Jovanović et al. 2023 | leaves of a tree in which groups are mixed |
 //!
 //! ```
 //! use faer::Mat;
@@ -38,6 +39,7 @@
 
 pub mod adversarial;
 mod error;
+pub mod fare;
 mod heads;
 pub mod inlp;
 pub mod leace;
@@ -48,6 +50,7 @@ pub mod variational;
 
 pub use adversarial::{MAXENT_ARL, ML_ARL, SSGD};
 pub use error::{Error, Result};
+pub use fare::Fare;
 pub use inlp::Inlp;
 pub use leace::Leace;
 pub use lfr::Lfr;
@@ -56,7 +59,7 @@ pub use variational::{VAE, VFAE};
 
 /// Every rival, in the order of the paper's table.
 pub fn all() -> Vec<&'static dyn Rival> {
-    vec![&SSGD, &Lfr, &VAE, &VFAE, &ML_ARL, &MAXENT_ARL, &Leace, &Inlp]
+    vec![&SSGD, &Lfr, &VAE, &VFAE, &ML_ARL, &MAXENT_ARL, &Leace, &Inlp, &Fare]
 }
 
 /// The rival of this name.

@@ -9,7 +9,8 @@ use sarl::{Bounds, FitParams, Goal, HeldOut, Model};
 use sarl_data::Schema;
 use sarl_eval::probes::Linear;
 use sarl_eval::{Asked, Attributes, Labelled, Labels};
-use sarl_report::page::{Holds, Page, Section};
+use sarl_lab::{AuditCurve, Inputs, POINTS, Probing, Row, Shown, Subject, front_rows};
+use sarl_report::page::{Page, Section};
 use serde_json::{Value, json};
 
 use super::fit::SCHEMA;
@@ -17,17 +18,15 @@ use super::front;
 use crate::args::{Demo, Global};
 use crate::failure::{Exit, Failure, Outcome};
 use crate::origin::Origin;
-use crate::page::{self, Heard, Inputs, Shown, Subject, Typed, facts, values};
 use crate::reproduce::sample::{Sample, codes, mixture};
 use crate::reproduce::trial::{Encoded, Split, kernel, linear};
-use crate::ring::Probing;
 use crate::terminal::{title, wrap};
+use crate::typed::Typed;
 use crate::verdict::{self, Verdict};
-use crate::{memory, output, plot, solution};
+use crate::{output, page, plot, progress, solution};
 
 const TRAIN: usize = 4000;
 const TEST: usize = 1000;
-const POINTS: usize = 101;
 const SHAPES: [&str; 2] = ["circle", "cross"];
 const COLOURS: [&str; 2] = ["blue", "red"];
 /// What the encoders that are written may leak.
@@ -112,7 +111,7 @@ struct Run {
     name: &'static str,
     model: Model,
     bounds: Bounds,
-    points: Vec<(sarl::Point, Option<sarl::HeldOutLosses>)>,
+    points: Vec<Row>,
     heldout: sarl::HeldOutLosses,
     folds: HeldOut,
     path: PathBuf,
@@ -132,10 +131,9 @@ impl Run {
             names: &["shape".to_owned(), "colour".to_owned()],
             weights: None,
         };
-        let fitted = memory::fit(train.x.as_ref(), &labels, params)?;
+        let fitted = sarl_lab::fit(train.x.as_ref(), &labels, params, &progress::interrupted)?;
         let (front, folds) = (fitted.front()?, fitted.heldout()?);
-        let heldout = folds.points(POINTS)?.into_iter().map(Some);
-        let points: Vec<_> = front.points(POINTS)?.into_iter().zip(heldout).collect();
+        let points = front_rows(&front, Some(&folds), POINTS)?;
         let goal = Goal::Leakage(LEAKAGE);
         let mut model = fitted.solve(goal.clone())?;
         model.keep_heldout(folds.clone());
@@ -204,65 +202,38 @@ fn page(
         all: vec![asked("shape", SHAPES, |s| &s.y), asked("colour", COLOURS, |s| &s.s)],
         targets: 1,
     };
-    let shown = Shown {
-        x: split.test.x.clone(),
-        labels: [(1, true), (0, false)]
-            .map(|(i, hidden)| {
-                let asked = &attributes.all[i];
-                values(&asked.name, hidden, &asked.classes, &asked.test)
-            })
-            .to_vec(),
-        words: "Fresh ones, which no encoder was fitted on.".to_owned(),
-    };
-    let inputs = Inputs::of_rows(schema, split.train.x.as_ref());
+    let rows = split.test.rows_named(["shape", "colour"], [&SHAPES, &COLOURS]);
+    let shown = Shown::new(rows, "Fresh ones, which no encoder was fitted on.".to_owned());
+    let table = page::table(schema)?;
+    let inputs = Inputs::of_rows(&table, split.train.x.as_ref());
     let (mut explorers, mut sections) = (Vec::new(), Vec::new());
     for run in runs {
         let title = format!("{} encoder", if run.name == "linear" { "Linear" } else { "Kernel" });
         let full = run.model.retune(Goal::Lambda(0.0))?;
-        let (control, levels) = split.hear(&full, run.model.goal().clone(), &attributes, global)?;
-        let heard = Heard {
+        let goal = run.model.goal().clone();
+        let curve = AuditCurve {
             who: format!("the {}", title.to_lowercase()),
-            attributes: attributes.clone(),
-            control: Some(control),
-            levels,
-            rivals: Vec::new(),
             rows: format!(
                 "Attackers learnt from {TRAIN} rows and were tested on {TEST} fresh ones."
             ),
+            ..split.audit_curve(&full, goal, &attributes, global)?
         };
-        let near = heard.nearest(run.model.point().leakage);
-        verdicts.push(
-            near.and_then(|(_, z)| verdict::of_audit(z, heard.control.as_ref(), &heard.attributes)),
-        );
+        let leakage = run.model.point().leakage;
+        verdicts.push(verdict::of_curve(&curve, leakage));
+        let retune = Typed::retune(&run.path);
+        let command = |goal: &_, option: &str| retune.with_goal(goal, option);
         let subject = Subject {
-            name: title.clone(),
-            kept: "shape",
-            hidden: "colour",
-            model: &run.model,
             heldout: Some(&run.folds),
-            points: &run.points,
-            own: true,
+            points: run.points.clone(),
             shown: Some(&shown),
             inputs: Some(&inputs),
-            command: Typed::retune(&run.path),
-            makes: page::THIS,
-            heard: Some(&heard),
-            audited: None,
-            advice: "",
+            curve: Some(&curve),
+            ..Subject::new(title.clone(), &run.model, &command)
         };
-        let explorer = subject.explorer(global.quiet)?.explorer;
-        let leakage = run.model.point().leakage;
-        if let Some(audited) = heard.audited(leakage) {
-            sections.push(Section {
-                title: format!("The audit: {}", title.to_lowercase()),
-                holds: Some(Holds {
-                    explorer: explorers.len(),
-                    at: heard.holds(leakage, &explorer.positions),
-                    words: audited.what.clone(),
-                }),
-                ..audited.section()
-            });
-        }
+        let explorer = subject.explorer(&progress::watch(global.quiet))?.explorer;
+        let section = curve.section(leakage, explorers.len(), &explorer.positions);
+        let title = format!("The audit: {}", title.to_lowercase());
+        sections.extend(section.map(|section| Section { title, ..section }));
         explorers.push(explorer);
     }
     let models: Vec<&Model> = runs.iter().map(|r| &r.model).collect();
@@ -271,7 +242,7 @@ fn page(
         subtitle: format!("sarl demo · four Gaussians in three dimensions, {TRAIN} rows"),
         explorers,
         sections,
-        about: facts(&[folder.join("mixture.csv")], Some(schema), &models, options.seed),
+        about: page::about(&[folder.join("mixture.csv")], Some(&table), &models, options.seed),
         ..Page::default()
     })
 }
@@ -315,6 +286,6 @@ fn compare(runs: &[Run], split: &Split) -> Outcome<String> {
 
 /// Accuracies on the test rows of least-squares classifiers fitted on the training rows.
 fn accuracies(split: &Split, z: &Encoded) -> Outcome<(f64, f64)> {
-    let told = split.probe(z, Probing::both(&[&Linear]), &[0])?;
-    Ok((told.target.best.score.value(), told.sensitive.best.score.value()))
+    let found = split.probe(z, Probing::both(&[&Linear]), &[0])?;
+    Ok((found.target.best.score.value(), found.sensitive.best.score.value()))
 }

@@ -4,14 +4,16 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use sarl::{HeldOut, HeldOutLabels, HeldOutLosses, Model};
+use sarl_lab::{Inputs, Subject};
 use serde_json::{Value, json};
 
-use super::{certified, front};
+use super::certified;
 use crate::args::{Fit, Global};
 use crate::failure::{Failure, Outcome};
 use crate::origin::Origin;
-use crate::page::{Heard, Inputs, TableReport, Typed, along_the_front};
+use crate::page::{TableReport, audit_curve, table};
 use crate::solution::Report;
+use crate::typed::Typed;
 use crate::verdict::{self, Verdict};
 use crate::{data, given_away, output, progress, warnings};
 
@@ -21,8 +23,6 @@ pub const SCHEMA: &str = "schema";
 pub const HELDOUT: &str = "heldout";
 /// Where a model keeps those of each label.
 pub const HELDOUT_LABELS: &str = "heldout_labels";
-/// Points over λ in a report.
-pub const POINTS: usize = 101;
 
 pub fn run(options: &Fit, global: &Global) -> Outcome {
     let start = Instant::now();
@@ -79,41 +79,27 @@ fn report(
     warnings: Vec<String>,
     global: &Global,
 ) -> Outcome<(Option<Value>, Option<Verdict>)> {
-    let points = front::rows(&model.front()?, heldout, POINTS)?;
-    let goal = model.goal().clone();
-    let heard = match options.audit {
-        true => {
-            let (data, schema) = (&fitted.files, &fitted.schema);
-            Some(along_the_front(data, schema, fitted.fit.params(), Some(goal), global)?)
-        }
+    let data::FittedTable { fit, schema, files, .. } = fitted;
+    let curve = match options.audit {
+        true => Some(audit_curve(files, schema, fit.params(), Some(model.goal().clone()), global)?),
         false => None,
     };
-    let report = TableReport {
-        command: "fit",
-        files: &fitted.files,
-        schema: &fitted.schema,
-        model,
+    let (table, retune) = (table(schema)?, Typed::retune(&options.output));
+    let inputs = Inputs::of_table(&table, fit.feature_spreads()?);
+    let command = |goal: &_, option: &str| retune.with_goal(goal, option);
+    let subject = Subject {
         heldout,
-        points: &points,
-        own: true,
-        retune: Typed::retune(&options.output),
-        inputs: Inputs::of_schema(&fitted.schema, fitted.fit.feature_spreads()?),
-        heard: heard.as_ref(),
-        audited: None,
+        inputs: Some(&inputs),
+        curve: curve.as_ref(),
         advice: "No audit was run: `--audit` runs one, and so does `sarl audit`.",
-        warnings,
-        seed: options.encoder.seed,
+        ..Subject::new("The trade-off", model, &command)
     };
+    let seed = options.encoder.seed;
+    let report = TableReport { command: "fit", files, schema, table, subject, warnings, seed };
     let levels = report.write(&options.page, global)?;
-    let audit = heard.as_ref().and_then(|heard| judged(heard, model.point().leakage));
-    Ok((levels, audit))
-}
-
-/// What attackers made of the encoder nearest to a leakage.
-fn judged(heard: &Heard, leakage: f64) -> Option<Verdict> {
-    let (_, z) = heard.nearest(leakage)?;
-    let verdict = verdict::of_audit(z, heard.control.as_ref(), &heard.attributes)?;
-    Some(verdict.and("For this the encoder was fitted again, on part of the rows."))
+    let again = "For this the encoder was fitted again, on part of the rows.";
+    let audit = curve.as_ref().and_then(|c| verdict::of_curve(c, model.point().leakage));
+    Ok((levels, audit.map(|verdict| verdict.and(again))))
 }
 
 /// A model is a file: it cannot go to stdout.

@@ -3,15 +3,17 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use sarl::{Goal, HeldOut, HeldOutLosses, Point};
+use sarl::{Goal, HeldOut};
+use sarl_lab::{AuditCurve, Inputs, Row, Subject, front_rows};
 use serde_json::{Value, json};
 
 use super::certified;
 use crate::args::{Front, Global};
 use crate::failure::{Failure, Outcome};
-use crate::page::{Heard, Inputs, TableReport, Typed, along_the_front};
+use crate::page::{self, TableReport, audit_curve};
 use crate::sheet::{Sheet, Step};
 use crate::terminal::{Tone, emphasis, title, wrap};
+use crate::typed::Typed;
 use crate::{data, output, plot, verdict, warnings};
 
 /// Rows of the table that people see.
@@ -35,12 +37,12 @@ pub fn run(options: &Front, global: &Global) -> Outcome {
     let (reduced, front) = (fitted.fit.reduced()?, fitted.fit.front()?);
     let warnings = warnings::about_fit(&fitted, &front, global)?;
     let heldout = output::heldout(&fitted.fit, global)?;
-    let rows = rows(&front, heldout.as_ref(), options.points as usize)?;
+    let rows = front_rows(&front, heldout.as_ref(), options.points as usize)?;
     let breakpoints = front.breakpoints()?;
     if let Some(path) = &options.csv {
         sarl_data::write_file(path, csv(&rows).as_bytes())?;
     }
-    let (levels, heard) = match &options.page.html {
+    let (levels, curve) = match &options.page.html {
         Some(_) => report(options, &fitted, heldout.as_ref(), &rows, warnings, global)?,
         None => (None, None),
     };
@@ -57,7 +59,7 @@ pub fn run(options: &Front, global: &Global) -> Outcome {
         }
         return output::print_json(&value);
     }
-    output::print(&result(&rows, heard.is_some()))?;
+    output::print(&result(&rows, curve.is_some()))?;
     output::print(&format!("\n{}", table(&rows)))?;
     if let (Some(first), Some(last)) = (breakpoints.first(), breakpoints.last()) {
         let count = breakpoints.len();
@@ -65,8 +67,8 @@ pub fn run(options: &Front, global: &Global) -> Outcome {
         let (first, last) = (output::digits(*first), output::digits(*last));
         output::print(&format!("{count} {lost} lost between lambda {first} and {last}"))?;
     }
-    if let Some(heard) = &heard {
-        output::print(&audited(heard))?;
+    if let Some(curve) = &curve {
+        output::print(&audited(curve))?;
     }
     output::print(&format!("\n{}", drawing(&rows)))?;
     output::print(&format!("\n{}", output::bounds_table(reduced, &front)?))?;
@@ -76,15 +78,6 @@ pub fn run(options: &Front, global: &Global) -> Outcome {
     }
 }
 
-/// The points over λ, training beside held-out.
-pub fn rows(front: &sarl::Front<'_>, heldout: Option<&HeldOut>, count: usize) -> Outcome<Vec<Row>> {
-    let held = match heldout {
-        Some(heldout) => heldout.points(count)?.into_iter().map(Some).collect(),
-        None => vec![None; count],
-    };
-    Ok(front.points(count)?.into_iter().zip(held).collect())
-}
-
 fn report(
     options: &Front,
     fitted: &data::FittedTable,
@@ -92,36 +85,31 @@ fn report(
     rows: &[Row],
     warnings: Vec<String>,
     global: &Global,
-) -> Outcome<(Option<Value>, Option<Heard>)> {
+) -> Outcome<(Option<Value>, Option<AuditCurve>)> {
     let data::FittedTable { fit, schema, files, .. } = fitted;
     let model = fit.solve(Goal::Lambda(0.0))?;
-    let heard = match options.audit {
-        true => Some(along_the_front(files, schema, fit.params(), None, global)?),
+    let curve = match options.audit {
+        true => Some(audit_curve(files, schema, fit.params(), None, global)?),
         false => None,
     };
     let every = rows.len().div_ceil(MOST_POINTS);
-    let points: Vec<Row> = rows.iter().step_by(every.max(1)).copied().collect();
-    let report = TableReport {
-        command: "front",
-        files,
-        schema,
-        model: &model,
+    let (table, again) = (page::table(schema)?, Typed::fit(&[]));
+    let inputs = Inputs::of_table(&table, fit.feature_spreads()?);
+    let command = |goal: &_, option: &str| again.with_goal(goal, option);
+    let subject = Subject {
         heldout,
-        points: &points,
+        points: rows.iter().step_by(every.max(1)).copied().collect(),
         own: false,
-        retune: Typed::fit(&[]),
-        inputs: Inputs::of_schema(schema, fit.feature_spreads()?),
-        heard: heard.as_ref(),
-        audited: None,
+        inputs: Some(&inputs),
+        curve: curve.as_ref(),
         advice: "No audit was run: `--audit` runs one.",
-        warnings,
-        seed: options.encoder.seed,
+        ..Subject::new("The trade-off", &model, &command)
     };
+    let seed = options.encoder.seed;
+    let report = TableReport { command: "front", files, schema, table, subject, warnings, seed };
     let levels = report.write(&options.page, global)?;
-    Ok((levels, heard))
+    Ok((levels, curve))
 }
-
-type Row = (Point, Option<HeldOutLosses>);
 
 /// The ends of the front in words.
 fn result(rows: &[Row], audited: bool) -> String {
@@ -145,11 +133,11 @@ fn result(rows: &[Row], audited: bool) -> String {
 }
 
 /// The strongest attackers along the front.
-fn audited(heard: &Heard) -> String {
+fn audited(curve: &AuditCurve) -> String {
     format!(
         "\n{}\n{}\n{}",
         title("What attackers made of it, on rows apart"),
-        verdict::along(&heard.levels),
+        verdict::along(&curve.levels),
         wrap(
             "Advantage: the share of the way from guessing to certainty, by AUC, balanced accuracy or R². The interval holds for all attackers together. For this the encoders were fitted again, on part of the rows."
         ),

@@ -9,7 +9,7 @@ use super::retune::load;
 use crate::args::{Global, Info};
 use crate::failure::Outcome;
 use crate::terminal::wrap;
-use crate::{attributes, given_away, goals, output, solution};
+use crate::{attributes, certificate, given_away, output, solution};
 
 pub fn run(options: &Info, global: &Global) -> Outcome {
     let model = load(&options.model)?;
@@ -21,10 +21,11 @@ pub fn run(options: &Info, global: &Global) -> Outcome {
     let labels: Option<HeldOutLabels> =
         labels.and_then(|text| serde_json::from_str(text).ok()).flatten();
     let schema = model.extra.get(SCHEMA).map(|text| Schema::from_json(text)).transpose()?;
+    let cells = model.cells().and_then(|cells| Some((cells, cells.certificate()?)));
     if global.json {
         let certificate = model.certificate();
-        return output::print_json(&json!({
-            "goal": goals::json(model.goal()),
+        let mut about = json!({
+            "goal": sarl_lab::goals::json(model.goal()),
             "point": output::point_json(model.point(), heldout.as_ref()),
             "attributes": attributes::json(&model, labels.as_ref())?,
             "dual_bound": certificate.dual_bound,
@@ -39,7 +40,12 @@ pub fn run(options: &Info, global: &Global) -> Outcome {
             "breakpoints": front.breakpoints()?,
             "holds": given_away::json(&model, schema.as_ref()),
             "schema": schema,
-        }));
+        });
+        if let Some((cells, found)) = cells {
+            about["certificate"] = certificate::json(found, cells.count());
+            about["goal"] = certificate::goal_json(cells.goal());
+        }
+        return output::print_json(&about);
     }
     let holds = model.labels().iter().map(|label| {
         let role = match label.role {
@@ -53,7 +59,13 @@ pub fn run(options: &Info, global: &Global) -> Outcome {
         };
         vec![role.to_owned(), label.name.clone(), kind]
     });
-    output::print(&solution::result(&model, heldout.as_ref(), None))?;
+    match cells {
+        Some((cells, found)) => {
+            output::print(&certificate::text(found, cells, schema.as_ref()))?;
+            output::print(&wrap("\nBefore it is cut into cells, z is that of this encoder:"))?;
+        }
+        None => output::print(&solution::result(&model, heldout.as_ref(), None))?,
+    }
     output::print(&wrap(&format!(
         "\n{}: {} over {} inputs, ridge {}",
         options.model.display(),

@@ -5,17 +5,17 @@ use std::time::Instant;
 use sarl::{Family, Features, FitParams, Goal, KernelParams, Model};
 use sarl_eval::Probe;
 use sarl_eval::probes::Network;
+use sarl_lab::Probing;
 use sarl_report::{Axis, Figure, Panel, Steps, Style};
 use serde_json::{Value, json};
 
-use super::sample::{Sample, absent, arrays, find};
-use super::showing::{Entrant, Showing, at_no_more_cell, balance, panel, rivals, seconds};
+use super::sample::train_and_test;
 use super::study::Study;
-use super::trial::{Mean, Split, Told, accuracy, everyone, linear};
+use super::summary::{Summary, Weighted, at_no_more_cell, balance, panel, rivals, seconds};
+use super::trial::{Findings, Mean, Split, accuracy, everyone, linear};
 use super::{Effort, Experiment, Table, bounds_panel};
 use crate::args::RivalEffort;
-use crate::failure::{Failure, Outcome};
-use crate::ring::Probing;
+use crate::failure::Outcome;
 
 const PROTOCOL: &str = "Features of 64 dimensions of a ResNet-110 (50,000 training and 10,000 test pictures), unit variance over the training rows; the coarse class (20) is kept and the fine class (100) hidden. \
     Linear-SARL is linear; Kernel-SARL has a polynomial kernel of degree five as in the paper, on 1000 landmarks; neither has a ridge. Both are asked for the same leakages, from none to all that full utility needs, \
@@ -37,7 +37,7 @@ const RIVALS: [(&str, &[f64], &[f64]); 3] = [
 ];
 
 pub fn run(effort: &Effort<'_>) -> Outcome<Experiment> {
-    let (train, test) = data()?;
+    let (train, test) = train_and_test("cifar100", ADVICE)?;
     let width = train.x.ncols();
     let split = Split::new(train, test, width);
     let mut encoders = Vec::new();
@@ -68,7 +68,7 @@ pub fn run(effort: &Effort<'_>) -> Outcome<Experiment> {
     let (audits, worst) = audits(&split, &encoders, full / 2.0, effort)?;
     let theirs = theirs(&split, effort)?;
     let mut words = words(&encoders, &fronts)?;
-    let ours: Vec<&Showing> = fronts.iter().flatten().map(|p| &p.showing).collect();
+    let ours: Vec<&Summary> = fronts.iter().flatten().map(|p| &p.summary).collect();
     if !theirs.is_empty() {
         words.push(balance(theirs.iter(), &ours, PROBE));
     }
@@ -90,7 +90,7 @@ pub fn run(effort: &Effort<'_>) -> Outcome<Experiment> {
             "raw": { "target": raw.target, "sensitive": raw.sensitive },
             "fronts": encoders.iter().zip(&fronts).map(|(e, f)| e.json(f)).collect::<Outcome<Vec<_>>>()?,
             "audit": worst,
-            "rivals": theirs.iter().map(Showing::json).collect::<Vec<_>>(),
+            "rivals": theirs.iter().map(Summary::json).collect::<Vec<_>>(),
         }),
     })
 }
@@ -104,15 +104,7 @@ fn params(kernel: bool) -> FitParams {
     FitParams { features, folds: 1, ..linear() }
 }
 
-fn data() -> Outcome<(Sample, Sample)> {
-    let (Some(train), Some(test)) = (find("cifar100", "train.npz")?, find("cifar100", "test.npz")?)
-    else {
-        let advice = "set SARL_DATA to a folder that has cifar100/train.npz and cifar100/test.npz: features of a trained network in X, the coarse class in y, the fine class in s; `sarl data get cifar100` fetches the pictures";
-        return Err(absent("cifar100", &["train.npz", "test.npz"], advice));
-    };
-    let mut samples = arrays(&[&train, &test])?.into_iter();
-    samples.next().zip(samples.next()).ok_or_else(|| Failure::usage("two files are needed"))
-}
+const ADVICE: &str = "set SARL_DATA to a folder that has cifar100/train.npz and cifar100/test.npz: features of a trained network in X, the coarse class in y, the fine class in s; `sarl data get cifar100` fetches the pictures";
 
 struct Fitted {
     name: &'static str,
@@ -148,7 +140,7 @@ struct Place {
     dim: usize,
     target: Mean,
     adversary: Mean,
-    showing: Showing,
+    summary: Summary,
 }
 
 fn place(split: &Split, encoder: &Fitted, leakage: f64, effort: &Effort<'_>) -> Outcome<Place> {
@@ -162,20 +154,20 @@ fn place(split: &Split, encoder: &Fitted, leakage: f64, effort: &Effort<'_>) -> 
     let seconds = Some(start.elapsed().as_secs_f64());
     let z = split.encode(&model)?;
     let probes = Probing::both(&PROBES);
-    let showing = split.show(encoder.name, &z, probes, &effort.seeds, seconds)?;
+    let summary = split.summary(encoder.name, &z, probes, &effort.seeds, seconds)?;
     Ok(Place {
         leakage: model.point().leakage,
         lambda: model.point().lambda,
         dim: model.point().dim,
-        target: showing.target(PROBE),
-        adversary: showing.adversary(PROBE),
-        showing,
+        target: summary.target(PROBE),
+        adversary: summary.adversary(PROBE),
+        summary,
     })
 }
 
 /// The rivals, each at several weights of hiding.
-fn theirs(split: &Split, effort: &Effort<'_>) -> Outcome<Vec<Showing>> {
-    let entrants: Vec<Entrant> = RIVALS
+fn theirs(split: &Split, effort: &Effort<'_>) -> Outcome<Vec<Summary>> {
+    let settings: Vec<Weighted> = RIVALS
         .iter()
         .filter_map(|(name, quick, full)| {
             let rival = sarl_rivals::find(name)?;
@@ -188,12 +180,12 @@ fn theirs(split: &Split, effort: &Effort<'_>) -> Outcome<Vec<Showing>> {
         _ => &effort.seeds[..],
     };
     let probes = Probing::both(&PROBES);
-    let mut shown = rivals(split, &entrants, seeds, probes, effort.global.quiet)?;
+    let mut shown = rivals(split, &settings, seeds, probes, effort.global.quiet)?;
     shown.iter_mut().for_each(|s| s.name = format!("{} ({})", s.name, s.setting()));
     Ok(shown)
 }
 
-fn table(encoders: &[Fitted], fronts: &[Vec<Place>], theirs: &[Showing], raw: &Told) -> Table {
+fn table(encoders: &[Fitted], fronts: &[Vec<Place>], theirs: &[Summary], raw: &Findings) -> Table {
     let share = |v: f64| format!("{:.1}", 100.0 * v);
     let mut rows = vec![vec![
         "Raw features".to_owned(),
@@ -212,12 +204,12 @@ fn table(encoders: &[Fitted], fronts: &[Vec<Place>], theirs: &[Showing], raw: &T
                 p.dim.to_string(),
                 p.target.percent(),
                 p.adversary.percent(),
-                if i == 0 { seconds(encoder.seconds) } else { p.showing.time() },
+                if i == 0 { seconds(encoder.seconds) } else { p.summary.time() },
                 String::new(),
             ]
         }));
     }
-    let ours: Vec<&Showing> = fronts.iter().flatten().map(|p| &p.showing).collect();
+    let ours: Vec<&Summary> = fronts.iter().flatten().map(|p| &p.summary).collect();
     rows.extend(theirs.iter().map(|s| {
         vec![
             s.name.clone(),
@@ -257,20 +249,21 @@ fn audits(
     for encoder in encoders {
         let _step = effort.step(&format!("cifar100: every probe on {}", encoder.name))?;
         let model = encoder.model.retune(Goal::Leakage(leakage))?;
-        let told = split.probe(&split.encode(&model)?, everyone(), &effort.seeds[..1])?;
-        for trial in &told.sensitive.probes {
+        let found = split.probe(&split.encode(&model)?, everyone(), &effort.seeds[..1])?;
+        for trial in &found.sensitive.probes {
             rows.push(vec![
                 encoder.name.to_owned(),
                 trial.probe.clone(),
-                match told.target.trial(&trial.probe) {
+                match found.target.trial(&trial.probe) {
                     Some(kept) => format!("{:.1}", 100.0 * kept.score.value()),
                     None => "–".to_owned(),
                 },
                 format!("{:.1}", 100.0 * trial.score.value()),
-                if trial.probe == told.sensitive.best.probe { "worst case" } else { "" }.to_owned(),
+                if trial.probe == found.sensitive.best.probe { "worst case" } else { "" }
+                    .to_owned(),
             ]);
         }
-        values.push(json!({ "encoder": encoder.name, "leakage": leakage, "target": told.target, "sensitive": told.sensitive }));
+        values.push(json!({ "encoder": encoder.name, "leakage": leakage, "target": found.target, "sensitive": found.sensitive }));
     }
     let title = format!("Every probe at a linear leakage of {}", crate::output::percent(leakage));
     let header = vec!["encoder", "probe", "target %", "adversary %", ""];
@@ -302,13 +295,13 @@ fn dimension(encoders: &[Fitted]) -> Outcome<Figure> {
         .panel(panel))
 }
 
-fn trade_off(encoders: &[Fitted], fronts: &[Vec<Place>], theirs: &[Showing]) -> Figure {
+fn trade_off(encoders: &[Fitted], fronts: &[Vec<Place>], theirs: &[Summary]) -> Figure {
     let line = |front: &[Place]| front.iter().map(|p| (p.adversary, p.target)).collect();
     let lines: Vec<(&str, Vec<(Mean, Mean)>)> =
         encoders.iter().zip(fronts).map(|(e, f)| (e.name, line(f))).collect();
     let points = RIVALS.iter().filter_map(|(name, _, _)| {
         let title = sarl_rivals::find(name)?.title();
-        let mine = theirs.iter().filter(|s| s.name.starts_with(title) && !s.told.is_empty());
+        let mine = theirs.iter().filter(|s| s.name.starts_with(title) && !s.found.is_empty());
         Some((title, mine.map(|s| (s.adversary(PROBE), s.target(PROBE))).collect()))
     });
     let points: Vec<(&str, Vec<(Mean, Mean)>)> = points.collect();

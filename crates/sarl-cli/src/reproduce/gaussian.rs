@@ -4,18 +4,18 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use sarl::{FitParams, Goal, Model};
 use sarl_eval::probes::Logistic;
+use sarl_lab::Probing;
 use sarl_report::{Axis, Colour, Figure, Histogram, Panel, Points, Shape, even_edges};
 use serde_json::{Value, json};
 
 use super::mixture_rivals::Rivals;
-use super::sample::{Sample, arrays, codes, find, mixture};
-use super::showing::panel;
+use super::sample::{Sample, arrays, codes, find, mixture, two};
 use super::study::Study;
+use super::summary::panel;
 use super::trial::{Mean, Split, accuracy, everyone, kernel, linear};
 use super::{Effort, Experiment, Table};
 use crate::failure::Outcome;
 use crate::output;
-use crate::ring::Probing;
 
 const TRAIN: usize = 4000;
 const TEST: usize = 1000;
@@ -43,8 +43,8 @@ pub fn run(effort: &Effort<'_>) -> Outcome<Experiment> {
     }
     let authors = match (find("gaussian", "train.npz")?, find("gaussian", "test.npz")?) {
         (Some(train), Some(test)) => {
-            let mut samples = arrays(&[&train, &test])?.into_iter();
-            samples.next().zip(samples.next()).map(|(a, b)| Split::new(a, b, 0))
+            let (train, test) = two(arrays(&[&train, &test])?)?;
+            Some(Split::new(train, test, 0))
         }
         _ => None,
     };
@@ -138,14 +138,14 @@ fn front(split: &Split, params: &FitParams) -> Outcome<Vec<Place>> {
             crate::progress::check()?;
             let lambda = i as f64 / STEPS as f64;
             let model = model.retune(Goal::Lambda(lambda))?;
-            let told = split.probe(&split.encode(&model)?, Probing::both(&[&Logistic]), &[0])?;
+            let found = split.probe(&split.encode(&model)?, Probing::both(&[&Logistic]), &[0])?;
             Ok(Place {
                 lambda,
                 dim: model.point().dim,
                 alpha_train: model.point().losses.js,
                 alpha_test: split.adversary_loss(&model)?,
-                target: accuracy(&told.target, "logistic"),
-                adversary: accuracy(&told.sensitive, "logistic"),
+                target: accuracy(&found.target, "logistic"),
+                adversary: accuracy(&found.sensitive, "logistic"),
             })
         })
         .collect()
@@ -192,25 +192,25 @@ fn compare(split: &Split, models: &[Model], effort: &Effort<'_>) -> Outcome<(Tab
         for (model, (name, _)) in models.iter().zip(kinds()) {
             let _step = effort.step(&format!("gaussian: auditing {name}"))?;
             let model = model.retune(Goal::Leakage(leakage))?;
-            let told = split.probe(&split.encode(&model)?, everyone(), &effort.seeds)?;
-            let worst = &told.sensitive.best;
+            let found = split.probe(&split.encode(&model)?, everyone(), &effort.seeds)?;
+            let worst = &found.sensitive.best;
             rows.push(vec![
                 output::percent(leakage),
                 name.to_owned(),
                 output::percent(
                     1.0 - model.point().losses.jy / model.front()?.bounds().target_variance,
                 ),
-                format!("{:.1}", 100.0 * accuracy(&told.target, "logistic")),
-                format!("{:.1}", 100.0 * accuracy(&told.sensitive, "logistic")),
-                format!("{:.1}", 100.0 * accuracy(&told.sensitive, "net-64")),
+                format!("{:.1}", 100.0 * accuracy(&found.target, "logistic")),
+                format!("{:.1}", 100.0 * accuracy(&found.sensitive, "logistic")),
+                format!("{:.1}", 100.0 * accuracy(&found.sensitive, "net-64")),
                 format!("{:.1} ({})", 100.0 * worst.score.value(), worst.probe),
             ]);
             values.push(json!({
                 "leakage": leakage,
                 "encoder": name,
                 "explained": 1.0 - model.point().losses.jy / model.front()?.bounds().target_variance,
-                "target": told.target,
-                "sensitive": told.sensitive,
+                "target": found.target,
+                "sensitive": found.sensitive,
             }));
         }
     }

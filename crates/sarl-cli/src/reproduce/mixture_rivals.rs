@@ -6,7 +6,7 @@ use sarl::Goal;
 use serde_json::{Value, json};
 
 use super::gaussian::kinds;
-use super::showing::{Entrant, Showing, at_no_more_cell, balance, rivals};
+use super::summary::{Summary, Weighted, at_no_more_cell, balance, rivals};
 use super::trial::{Mean, Split, everyone};
 use super::{Effort, Table};
 use crate::failure::Outcome;
@@ -24,18 +24,18 @@ const PROBE: &str = "logistic";
 
 /// Ours and theirs on the drawn samples.
 pub struct Rivals {
-    ours: Vec<Showing>,
-    theirs: Vec<Showing>,
+    ours: Vec<Summary>,
+    theirs: Vec<Summary>,
 }
 
 impl Rivals {
     pub fn run(splits: &[Split], effort: &Effort<'_>) -> Outcome<Self> {
         let weights = effort.weights(&QUICK, &FULL);
         let found = NAMES.iter().filter_map(|name| sarl_rivals::find(name));
-        let entrants: Vec<Entrant> =
+        let settings: Vec<Weighted> =
             found.flat_map(|rival| weights.iter().map(move |&w| (rival, w))).collect();
         let mut all = Rivals { ours: Vec::new(), theirs: Vec::new() };
-        if entrants.is_empty() {
+        if settings.is_empty() {
             return Ok(all);
         }
         for (split, seed) in splits.iter().zip(&effort.seeds) {
@@ -44,15 +44,15 @@ impl Rivals {
             let width = train.x.ncols();
             let scaled = Split::new(train, test, width);
             let quiet = effort.global.quiet;
-            add(&mut all.theirs, rivals(&scaled, &entrants, &[*seed], everyone(), quiet)?);
+            add(&mut all.theirs, rivals(&scaled, &settings, &[*seed], everyone(), quiet)?);
             add(&mut all.ours, ours(split, *seed, effort)?);
         }
         Ok(all)
     }
 
     pub fn points(&self) -> Vec<(&str, Vec<(Mean, Mean)>)> {
-        let place = |s: &Showing| (s.adversary(PROBE), s.target(PROBE));
-        let shown = |s: &&Showing| !s.told.is_empty();
+        let place = |s: &Summary| (s.adversary(PROBE), s.target(PROBE));
+        let shown = |s: &&Summary| !s.found.is_empty();
         let mut points: Vec<(&str, Vec<(Mean, Mean)>)> = Vec::new();
         for one in self.theirs.iter().filter(shown) {
             match points.last_mut() {
@@ -64,14 +64,14 @@ impl Rivals {
     }
 
     pub fn table(&self) -> Option<Table> {
-        let ours: Vec<&Showing> = self.ours.iter().collect();
-        let row = |s: &Showing, theirs: bool| {
+        let ours: Vec<&Summary> = self.ours.iter().collect();
+        let row = |s: &Summary, theirs: bool| {
             vec![
                 s.name.clone(),
                 s.setting(),
                 s.cell(s.target(PROBE)),
                 s.cell(s.adversary(PROBE)),
-                match s.told.is_empty() {
+                match s.found.is_empty() {
                     true => String::new(),
                     false => format!("{} ({})", s.worst().percent(), s.worst_probe()),
                 },
@@ -98,23 +98,23 @@ impl Rivals {
     }
 
     pub fn words(&self) -> Option<String> {
-        let ours: Vec<&Showing> = self.ours.iter().collect();
-        let named = self.theirs.iter().map(|s| Showing {
+        let ours: Vec<&Summary> = self.ours.iter().collect();
+        let named = self.theirs.iter().map(|s| Summary {
             name: format!("{} at {}", s.name, s.setting()),
-            told: s.told.clone(),
+            found: s.found.clone(),
             ..Default::default()
         });
-        let named: Vec<Showing> = named.collect();
+        let named: Vec<Summary> = named.collect();
         (!named.is_empty()).then(|| balance(named.iter(), &ours, PROBE))
     }
 
     pub fn json(&self) -> Value {
-        let all = |of: &[Showing]| of.iter().map(Showing::json).collect::<Vec<_>>();
+        let all = |of: &[Summary]| of.iter().map(Summary::json).collect::<Vec<_>>();
         json!({ "ours": all(&self.ours), "theirs": all(&self.theirs) })
     }
 }
 
-fn add(all: &mut Vec<Showing>, more: Vec<Showing>) {
+fn add(all: &mut Vec<Summary>, more: Vec<Summary>) {
     if all.is_empty() {
         *all = more;
         return;
@@ -123,7 +123,7 @@ fn add(all: &mut Vec<Showing>, more: Vec<Showing>) {
 }
 
 /// Ours at its leakages.
-fn ours(split: &Split, seed: u64, effort: &Effort<'_>) -> Outcome<Vec<Showing>> {
+fn ours(split: &Split, seed: u64, effort: &Effort<'_>) -> Outcome<Vec<Summary>> {
     let _step = effort.step("gaussian: ours beside the rivals")?;
     let mut all = Vec::new();
     for (name, params) in kinds() {
@@ -138,7 +138,7 @@ fn ours(split: &Split, seed: u64, effort: &Effort<'_>) -> Outcome<Vec<Showing>> 
             seconds += start.elapsed().as_secs_f64();
             let name = format!("{name}, leakage {}", output::percent(share * most));
             let z = split.encode(&model)?;
-            all.push(split.show(name, &z, everyone(), &[seed], Some(seconds))?);
+            all.push(split.summary(name, &z, everyone(), &[seed], Some(seconds))?);
             seconds = 0.0;
         }
     }

@@ -1,12 +1,13 @@
 //! The experiments of the paper (Sadeghi, Yu, Boddeti, ICCV 2019), with its numbers beside ours.
 
+mod certified;
 mod cifar100;
 mod fair;
 mod gaussian;
 mod mixture_rivals;
 pub mod sample;
-mod showing;
 mod study;
+mod summary;
 pub mod trial;
 mod uci;
 mod yaleb;
@@ -17,6 +18,7 @@ use std::time::Instant;
 use sarl_report::{Axis, Bars, Colour, Dash, Figure, Line, Panel, Rule, Spread, Style};
 use serde_json::{Value, json};
 use study::Study;
+use summary::Summary;
 use trial::Mean;
 
 use crate::args::{ExperimentName, Global, Reproduce, RivalEffort};
@@ -106,6 +108,7 @@ pub fn run(options: &Reproduce, global: &Global) -> Outcome {
             ExperimentName::Adult => ("adult", fair::adult(&effort)),
             ExperimentName::German => ("german", fair::german(&effort)),
             ExperimentName::Yaleb => ("yaleb", yaleb::run(&effort)),
+            ExperimentName::Certified => ("certified", certified::run(&effort)),
             ExperimentName::Cifar100 | ExperimentName::All => ("cifar100", cifar100::run(&effort)),
         };
         // One data set that is not here does not stand in the way of the others.
@@ -150,7 +153,7 @@ impl Experiment {
         }
         let mut figures = Vec::new();
         for figure in &self.figures {
-            let files = figure.files().map_err(|e| Failure::new(Exit::Machine, e.to_string()))?;
+            let files = figure.files()?;
             for (file, bytes) in &files {
                 sarl_data::write_file(&folder.join(file), bytes)?;
             }
@@ -206,11 +209,10 @@ impl Experiment {
 
 impl Table {
     fn csv(&self) -> Outcome<Vec<u8>> {
-        let failed = |e: csv::Error| Failure::new(Exit::Machine, e.to_string());
         let mut csv = csv::Writer::from_writer(Vec::new());
-        csv.write_record(&self.header).map_err(failed)?;
+        csv.write_record(&self.header)?;
         for row in &self.rows {
-            csv.write_record(row).map_err(failed)?;
+            csv.write_record(row)?;
         }
         csv.into_inner().map_err(|e| Failure::new(Exit::Machine, e.to_string()))
     }
@@ -285,6 +287,19 @@ struct Bar {
     adversary: Mean,
     worst: Mean,
     paper: Option<(f64, f64)>,
+}
+
+impl Bar {
+    /// Of a summary, with the probes of the target and of what is hidden.
+    fn new(
+        name: &str,
+        of: &Summary,
+        (target, hidden): (&str, &str),
+        paper: Option<(f64, f64)>,
+    ) -> Self {
+        let (target, adversary) = (of.target(target), of.adversary(hidden));
+        Bar { name: name.to_owned(), target, adversary, worst: of.worst(), paper }
+    }
 }
 
 /// Target and adversary of each method, beside the paper's.

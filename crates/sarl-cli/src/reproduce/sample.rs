@@ -10,6 +10,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
 use sarl_data::{BlockOptions, LabelColumn, Missing, Request, Schema, Source, Targets};
 use sarl_eval::Labels;
+use sarl_lab::Rows;
 
 use crate::failure::{Exit, Failure, Outcome};
 
@@ -29,6 +30,18 @@ impl Sample {
     pub fn select(&self, rows: &[usize]) -> Self {
         let x = Mat::from_fn(rows.len(), self.x.ncols(), |i, j| self.x[(rows[i], j)]);
         Sample { x, y: self.y.select(rows), s: self.s.select(rows) }
+    }
+
+    /// The same with names of target and sensitive attribute, and of their classes.
+    pub fn rows_named(&self, names: [&str; 2], classes: [&[&str]; 2]) -> Rows {
+        let owned = |names: &[&str]| names.iter().map(|n| (*n).to_owned()).collect();
+        Rows {
+            targets: vec![self.y.clone()],
+            sensitives: vec![self.s.clone()],
+            names: owned(&names),
+            classes: classes.map(owned).to_vec(),
+            ..Rows::new(self.x.clone())
+        }
     }
 
     /// Target and sensitive attribute exchanged.
@@ -78,6 +91,21 @@ pub fn absent(dataset: &str, files: &[&str], advice: &str) -> Failure {
         folders.join(", ")
     );
     Failure::new(Exit::Data, message).hint(advice)
+}
+
+/// The rows to learn from and those to be tested on of a data set in `.npz` files.
+pub fn train_and_test(dataset: &str, advice: &str) -> Outcome<(Sample, Sample)> {
+    let (Some(train), Some(test)) = (find(dataset, "train.npz")?, find(dataset, "test.npz")?)
+    else {
+        return Err(absent(dataset, &["train.npz", "test.npz"], advice));
+    };
+    two(arrays(&[&train, &test])?)
+}
+
+/// The first two of these.
+pub fn two(samples: Vec<Sample>) -> Outcome<(Sample, Sample)> {
+    let mut samples = samples.into_iter();
+    samples.next().zip(samples.next()).ok_or_else(|| Failure::usage("two tables are needed"))
 }
 
 /// The rows of `.npz` files with arrays X, y and s; the classes are those of the first file.

@@ -4,15 +4,16 @@ use std::path::Path;
 
 use sarl::{HeldOut, Model};
 use sarl_eval::Labels;
+use sarl_lab::{Inputs, Rows, Shown, Subject, spreads};
 use sarl_report::page::{Chart, Page, Section};
 
 use super::sample::{Columns, Sample};
 use super::trial::Split;
 use super::{Effort, Experiment};
-use crate::commands::fit::POINTS;
-use crate::commands::front;
 use crate::failure::Outcome;
-use crate::page::{Input, Inputs, Shown, Subject, THIS, Typed, facts, of_tested, spreads, values};
+use crate::page::about;
+use crate::progress;
+use crate::typed::Typed;
 
 /// Rows that are shown at most.
 const ROWS: usize = 1000;
@@ -24,7 +25,7 @@ pub struct Study {
     hidden: String,
     model: Model,
     folds: Option<HeldOut>,
-    shown: Shown,
+    shown: Option<Shown>,
     inputs: Inputs,
 }
 
@@ -37,15 +38,11 @@ impl Study {
         split: &Split,
         columns: Option<&Columns>,
     ) -> Self {
-        let inputs = Inputs {
-            columns: match columns {
-                Some(columns) => features(columns, hidden),
-                None => {
-                    (0..split.train.x.ncols()).map(|j| number(format!("x{}", j + 1), j)).collect()
-                }
-            },
-            spreads: spreads(split.train.x.as_ref()),
+        let columns = match columns {
+            Some(columns) => features(columns, hidden),
+            None => (1..=split.train.x.ncols()).map(|j| (format!("x{j}"), false, 0)).collect(),
         };
+        let inputs = Inputs::new(columns.into_iter(), spreads(split.train.x.as_ref()));
         Study {
             name: name.into(),
             kept: kept.to_owned(),
@@ -59,7 +56,7 @@ impl Study {
 
     /// The same with names of the classes of what is kept and of what is hidden.
     pub fn classes(mut self, kept: &[&str], hidden: &[&str]) -> Self {
-        for values in &mut self.shown.labels {
+        for values in self.shown.iter_mut().flat_map(|shown| &mut shown.labels) {
             let names = if values.hidden { hidden } else { kept };
             values.classes = names.iter().map(|n| (*n).to_owned()).collect();
         }
@@ -75,38 +72,24 @@ impl Study {
     }
 }
 
-fn number(name: String, at: usize) -> Input {
-    Input { name, sensitive: false, categories: 0, at: at..at + 1 }
-}
-
 /// Neighbouring inputs of the same feature are one column.
-fn features(columns: &Columns, hidden: &str) -> Vec<Input> {
-    let mut all = Vec::new();
-    let mut start = 0;
-    for run in columns.feature.chunk_by(|a, b| a == b) {
+fn features(columns: &Columns, hidden: &str) -> Vec<(String, bool, usize)> {
+    let column = |run: &[usize]| {
         let name = run.first().and_then(|&i| columns.names.get(i)).cloned().unwrap_or_default();
-        let categories = if run.len() > 1 { run.len() } else { 0 };
         let sensitive = name == hidden;
-        all.push(Input { name, sensitive, categories, at: start..start + run.len() });
-        start += run.len();
-    }
-    all
+        (name, sensitive, if run.len() > 1 { run.len() } else { 0 })
+    };
+    columns.feature.chunk_by(|a, b| a == b).map(column).collect()
 }
 
 /// Some of the rows, evenly over all of them.
-fn shown(sample: &Sample, kept: &str, hidden: &str) -> Shown {
-    let count = sample.rows().min(ROWS);
-    let which: Vec<usize> = (0..count).map(|i| i * sample.rows() / count).collect();
-    let rows = sample.select(&which);
+fn shown(sample: &Sample, kept: &str, hidden: &str) -> Option<Shown> {
     let classes = |labels: &Labels| -> Vec<String> {
         (0..labels.classes().unwrap_or(0)).map(|c| format!("class {c}")).collect()
     };
-    let labels = vec![
-        values(hidden, true, &classes(&rows.s), &rows.s),
-        values(kept, false, &classes(&rows.y), &rows.y),
-    ];
-    let words = of_tested(count, sample.rows());
-    Shown { x: rows.x, labels, words }
+    let rows = sample.rows_named([kept, hidden], [&[], &[]]);
+    let classes = vec![classes(&sample.y), classes(&sample.s)];
+    Shown::of_tested(&Rows { classes, ..rows }, ROWS)
 }
 
 /// Writes the models of an experiment and makes its page.
@@ -121,25 +104,19 @@ pub fn page(
         let _step = effort.step(&format!("{name}: the front of {}", study.name))?;
         let path = folder.join(study.file());
         sarl_data::write_file(&path, &study.model.to_bytes()?)?;
-        let points = front::rows(&study.model.front()?, study.folds.as_ref(), POINTS)?;
+        let retune = Typed::retune(&path);
+        let command = |goal: &_, option: &str| retune.with_goal(goal, option);
         let subject = Subject {
-            name: study.name.clone(),
-            kept: &study.kept,
-            hidden: &study.hidden,
-            model: &study.model,
+            kept: study.kept.clone(),
+            hidden: study.hidden.clone(),
             heldout: study.folds.as_ref(),
-            points: &points,
-            own: true,
-            shown: Some(&study.shown),
+            shown: study.shown.as_ref(),
             inputs: Some(&study.inputs),
-            command: Typed::retune(&path),
-            makes: THIS,
-            heard: None,
-            audited: None,
             advice: "The tables below measure it.",
+            ..Subject::new(study.name.clone(), &study.model, &command)
         };
         // The step is shown already.
-        explorers.push(subject.explorer(true)?.explorer);
+        explorers.push(subject.explorer(&progress::watch(true))?.explorer);
     }
     let tables = experiment.tables.iter().map(|t| sarl_report::page::Table {
         title: t.title.clone(),
@@ -164,7 +141,7 @@ pub fn page(
         subtitle: "sarl reproduce · Sadeghi, Yu, Boddeti, ICCV 2019".to_owned(),
         explorers,
         sections: vec![section],
-        about: facts(&[], None, &models, effort.seeds.first().copied().unwrap_or(0)),
+        about: about(&[], None, &models, effort.seeds.first().copied().unwrap_or(0)),
         ..Page::default()
     })
 }

@@ -2,19 +2,21 @@
 
 use std::sync::LazyLock;
 
+use faer::Mat;
 use sarl::{FitParams, Fitted, Goal, Model, Ridge, Role};
 use sarl_eval::probes::{Logistic, Network};
-use sarl_eval::{Attribute, Attributes, Finding, Labelled, Probe, Score, Side, probes};
+use sarl_eval::{Asked, Attributes, Finding, Labelled, Labels, Probe, Score, probes};
+pub use sarl_lab::Mean;
+use sarl_lab::{AuditCurve, Comparison, Probing, Run, RunOutcome, Scored, Sides, standardise};
 
 use super::sample::{Sample, codes};
-use super::showing::Showing;
+use super::summary::Summary;
 use crate::args::Global;
 use crate::failure::{Exit, Failure, Outcome};
-use crate::memory::{fit, standardise};
-use crate::page::hear;
 use crate::progress;
-pub use crate::ring::Encoded;
-use crate::ring::{Bout, Ending, Probing, Ring};
+
+/// Both sides in some representation.
+pub type Encoded = Sides<Mat<f64>>;
 
 /// Rows to learn from and rows to be tested on.
 pub struct Split {
@@ -32,20 +34,20 @@ impl Split {
 
     /// Encoders fitted on the rows to learn from.
     pub fn fit(&self, params: &FitParams) -> Outcome<Fitted> {
-        fit(self.train.x.as_ref(), &self.labels(), params)
+        Ok(sarl_lab::fit(self.train.x.as_ref(), &self.labels(), params, &progress::interrupted)?)
     }
 
     /// Audits along the front of a model of full utility, and at a goal.
-    pub fn hear(
+    pub fn audit_curve(
         &self,
         model: &Model,
         goal: Goal,
         attributes: &Attributes,
         global: &Global,
-    ) -> Outcome<(Side, Vec<(f64, Side)>)> {
-        let (asked, who) = (attributes.asked(), probes::all());
-        let ring = self.ring(&asked, Probing::both(&who));
-        hear(&ring, model, Some(goal), attributes, &[0], global)
+    ) -> Outcome<AuditCurve> {
+        let (who, watch) = (probes::all(), progress::watch(global.quiet));
+        let comparison = self.comparison(attributes, Probing::both(&who));
+        Ok(AuditCurve::along(&comparison, model, Some(goal), &[0], &watch)?)
     }
 
     fn labels(&self) -> Labelled<'_> {
@@ -60,14 +62,17 @@ impl Split {
     /// Both sides encoded.
     pub fn encode(&self, model: &Model) -> Outcome<Encoded> {
         let encoder = model.encoder();
-        let fit = encoder.encode(self.train.x.as_ref())?;
-        let test = encoder.encode(self.test.x.as_ref())?;
-        Ok(Encoded { fit, train: None, test })
+        Ok(self.sides().encoded(|x| encoder.encode(x))?)
     }
 
     /// The raw features, for the control.
     pub fn raw(&self) -> Encoded {
-        Encoded { fit: self.train.x.clone(), train: None, test: self.test.x.clone() }
+        Sides { fit: self.train.x.clone(), train: None, test: self.test.x.clone() }
+    }
+
+    /// The same where they are.
+    fn sides(&self) -> Sides<faer::MatRef<'_, f64>> {
+        Sides { fit: self.train.x.as_ref(), train: None, test: self.test.x.as_ref() }
     }
 
     /// The adversary's mean squared error on the test rows, with the coefficients of the training
@@ -75,76 +80,67 @@ impl Split {
     pub fn adversary_loss(&self, model: &Model) -> Outcome<f64> {
         let encoder = model.encoder();
         let z = encoder.encode(self.test.x.as_ref())?;
-        let told = encoder.predict(Role::Sensitive, z.as_ref())?;
+        let predicted = encoder.predict(Role::Sensitive, z.as_ref())?;
         let truth = codes(&self.test.s);
         let row = |i: usize| {
-            (0..told.ncols())
-                .map(|j| (told[(i, j)] - f64::from(truth[i] as usize == j)).powi(2))
+            (0..predicted.ncols())
+                .map(|j| (predicted[(i, j)] - f64::from(truth[i] as usize == j)).powi(2))
                 .sum::<f64>()
         };
-        Ok((0..told.nrows()).map(row).sum::<f64>() / told.nrows() as f64)
+        Ok((0..predicted.nrows()).map(row).sum::<f64>() / predicted.nrows() as f64)
     }
 
-    fn attributes(&self) -> [Attribute<'_>; 2] {
-        [
-            Attribute { name: "target", train: &self.train.y, test: &self.test.y },
-            Attribute { name: "sensitive", train: &self.train.s, test: &self.test.s },
-        ]
+    fn attributes(&self) -> Attributes {
+        let asked = |name: &str, train: &Labels, test: &Labels| {
+            let (name, train, test) = (name.to_owned(), train.clone(), test.clone());
+            Asked { name, classes: Vec::new(), train, test }
+        };
+        let (train, test) = (&self.train, &self.test);
+        let all = [asked("target", &train.y, &test.y), asked("sensitive", &train.s, &test.s)];
+        Attributes { all: all.into(), targets: 1 }
     }
 
-    fn ring<'a>(&'a self, attributes: &'a [Attribute<'a>], probes: Probing<'a>) -> Ring<'a> {
-        let labels = self.labels();
-        Ring {
-            fit: self.train.x.as_ref(),
-            train: None,
-            test: self.test.x.as_ref(),
-            attributes,
-            targets: labels.targets,
-            sensitives: labels.sensitives,
-            probes,
-        }
+    fn comparison<'a>(&'a self, attributes: &'a Attributes, probes: Probing<'a>) -> Comparison<'a> {
+        let Labelled { targets, sensitives, .. } = self.labels();
+        Comparison { rows: self.sides(), attributes, targets, sensitives, probes }
     }
 
     /// Rivals on these rows.
-    pub fn contest(
-        &self,
-        bouts: &[Bout],
-        probes: Probing<'_>,
-        quiet: bool,
-    ) -> Outcome<Vec<Ending>> {
-        self.ring(&self.attributes(), probes).run(bouts, "rivals", quiet, &|_, _| ())
+    pub fn run(&self, runs: &[Run], probes: Probing<'_>, quiet: bool) -> Outcome<Vec<RunOutcome>> {
+        let (attributes, watch) = (self.attributes(), progress::watch(quiet));
+        Ok(self.comparison(&attributes, probes).run(runs, "rivals", &watch, &|_, _| ())?)
     }
 
-    /// What these probes tell of target and sensitive attribute.
-    pub fn probe(&self, z: &Encoded, who: Probing<'_>, seeds: &[u64]) -> Outcome<Told> {
-        Ok(self.scored(z, who, seeds)?.0)
+    /// What these probes predict of target and sensitive attribute.
+    pub fn probe(&self, z: &Encoded, who: Probing<'_>, seeds: &[u64]) -> Outcome<Findings> {
+        Findings::new(self.scored(z, who, seeds, 0.0)?.found)
     }
 
     /// The same, with what else is known of an encoder that took so long to fit.
-    pub fn show(
+    pub fn summary(
         &self,
         name: impl Into<String>,
         z: &Encoded,
         who: Probing<'_>,
         seeds: &[u64],
         seconds: Option<f64>,
-    ) -> Outcome<Showing> {
-        let (told, leakages) = self.scored(z, who, seeds)?;
-        Ok(Showing {
-            told: vec![told],
-            leakages,
-            seconds: seconds.into_iter().collect(),
-            dim: z.fit.ncols(),
-            ..Showing::named(name)
-        })
+    ) -> Outcome<Summary> {
+        let mut summary = Summary::named(name);
+        summary.add(self.scored(z, who, seeds, seconds.unwrap_or(0.0))?)?;
+        summary.seconds.truncate(usize::from(seconds.is_some()));
+        Ok(summary)
     }
 
-    fn scored(&self, z: &Encoded, who: Probing<'_>, seeds: &[u64]) -> Outcome<(Told, Vec<f64>)> {
-        let threads = rayon::current_num_threads();
-        let attributes = self.attributes();
-        let ring = self.ring(&attributes, who);
-        let scored = ring.score(z, 0.0, seeds, threads, &progress::interrupted)?;
-        Ok((Told::new(scored.found)?, scored.leakages))
+    fn scored(
+        &self,
+        z: &Encoded,
+        who: Probing<'_>,
+        seeds: &[u64],
+        seconds: f64,
+    ) -> Outcome<Scored> {
+        let (attributes, threads) = (self.attributes(), rayon::current_num_threads());
+        let comparison = self.comparison(&attributes, who);
+        Ok(comparison.score(&z.view(), seconds, seeds, threads, &progress::interrupted)?)
     }
 }
 
@@ -159,19 +155,19 @@ pub fn kernel() -> FitParams {
     FitParams { ridge: Ridge::Auto, ..FitParams::kernel(kernel) }
 }
 
-/// What was told of both attributes.
+/// What was found of both attributes.
 #[derive(Clone)]
-pub struct Told {
+pub struct Findings {
     pub target: Finding,
     pub sensitive: Finding,
 }
 
-impl Told {
+impl Findings {
     /// Of a target and a sensitive attribute, in this order.
     pub fn new(found: Vec<Finding>) -> Outcome<Self> {
         let mut found = found.into_iter();
         match (found.next(), found.next()) {
-            (Some(target), Some(sensitive)) => Ok(Told { target, sensitive }),
+            (Some(target), Some(sensitive)) => Ok(Findings { target, sensitive }),
             _ => Err(Failure::new(Exit::Machine, "the audit is not whole")),
         }
     }
@@ -195,36 +191,4 @@ pub fn everyone() -> Probing<'static> {
     const KEPT: [&dyn Probe; 2] = [&Logistic, &Network::SMALL];
     static HIDDEN: LazyLock<[&'static dyn Probe; 6]> = LazyLock::new(probes::all);
     Probing { targets: &KEPT, sensitives: &*HIDDEN }
-}
-
-/// The mean over runs, and the spread between them.
-#[derive(Clone, Copy, Debug, serde::Serialize)]
-pub struct Mean {
-    pub mean: f64,
-    pub sd: f64,
-    pub runs: usize,
-}
-
-impl Mean {
-    pub fn of(values: &[f64]) -> Self {
-        let (mean, sd) = sarl_eval::audit::mean_and_spread(values);
-        Mean { mean, sd, runs: values.len() }
-    }
-
-    /// Of a probe, over its seeds.
-    pub fn over_seeds(finding: &Finding, probe: &str) -> Self {
-        finding.trial(probe).map_or(Mean { mean: f64::NAN, sd: 0.0, runs: 0 }, |t| Mean {
-            mean: t.score.value(),
-            sd: t.score.spread(),
-            runs: t.runs,
-        })
-    }
-
-    /// As a percentage, with the spread if there is one.
-    pub fn percent(&self) -> String {
-        match self.runs {
-            1 => format!("{:.1}", 100.0 * self.mean),
-            _ => format!("{:.1} ± {:.1}", 100.0 * self.mean, 100.0 * self.sd),
-        }
-    }
 }

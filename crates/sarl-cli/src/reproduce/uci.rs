@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::sample::{Columns, Sample, absent, arrays, complete, find, tables};
+use super::sample::{Columns, Sample, absent, arrays, complete, find, tables, two};
 use crate::failure::{Failure, Outcome};
 
 /// The columns of the 123 binary features, as they were made from the fourteen attributes.
@@ -95,14 +95,9 @@ pub fn german() -> Outcome<Form<(Sample, usize)>> {
 }
 
 /// Makes tables of raw files that are here. Where that cannot be done, there are none.
-fn tidy(dataset: &str) -> Vec<PathBuf> {
+pub(super) fn tidy(dataset: &str) -> Vec<PathBuf> {
     let places = sarl_data::Places::from_env();
     sarl_data::dataset(dataset).and_then(|d| d.tidy(&places)).unwrap_or_default()
-}
-
-fn two(samples: Vec<Sample>) -> Outcome<(Sample, Sample)> {
-    let mut samples = samples.into_iter();
-    samples.next().zip(samples.next()).ok_or_else(|| Failure::usage("two tables are needed"))
 }
 
 fn authors_columns(width: usize) -> Columns {

@@ -8,17 +8,17 @@ use sarl_eval::Baseline;
 use sarl_report::Figure;
 use serde_json::json;
 
-use super::sample::{Sample, absent, arrays, codes, find};
-use super::showing::{Entrant, Showing, at_no_more_cell, balance, rivals};
+use super::sample::{Sample, codes, train_and_test};
 use super::study::Study;
-use super::trial::{Split, Told, balanced, everyone, linear};
+use super::summary::{Summary, Weighted, at_no_more_cell, balance, rivals};
+use super::trial::{Findings, Split, balanced, everyone, linear};
 use super::{Bar, Effort, Experiment, Table, bars, verdict};
-use crate::failure::{Failure, Outcome};
+use crate::failure::Outcome;
 
 const PROTOCOL: &str = "The split of Xie et al. (190 pictures to learn from, 1096 to be tested on) and, marked EX, the two exchanged; unit variance over the training rows. \
     Every encoder is at λ → 1, where no linear adversary tells anything of the training rows. The ridge and, of the Gaussian kernel on all training rows, the width are those that do best in cross-validation on the training rows alone: \
     each fold leaves out some values of the hidden attribute (one light direction, or every fifth person), and the score is how often the nearest class centre in z is the right target. On the frozen z, target and adversary are \
-    told by logistic regression, and by every other probe in the audit. Accuracies are of the test rows; because 65.6 % of the test pictures carry one light direction, balanced accuracy \
+    predicted by logistic regression, and by every other probe in the audit. Accuracies are of the test rows; because 65.6 % of the test pictures carry one light direction, balanced accuracy \
     and both baselines stand beside them. Rivals run on the split of Xie et al. with identity kept, at one weight of hiding each.";
 
 /// Target and adversary of the paper's table.
@@ -46,7 +46,7 @@ const WIDTHS: [f64; 5] = [2.0, 0.6, 0.2, 0.06, 0.02];
 const FOLDS: u32 = 5;
 
 pub fn run(effort: &Effort<'_>) -> Outcome<Experiment> {
-    let (train, test) = data()?;
+    let (train, test) = train_and_test("yaleb", ADVICE)?;
     let mut rows = vec![raw(&train, &test, effort)?];
     let mut results = Vec::new();
     let mut figures = [Vec::new(), Vec::new()];
@@ -61,59 +61,53 @@ pub fn run(effort: &Effort<'_>) -> Outcome<Experiment> {
         let model = best(&split, kernel)?;
         let seconds = start.elapsed().as_secs_f64();
         let full = format!("{name}, {} kept", kept(light));
-        let showing =
-            split.show(full, &split.encode(&model)?, everyone(), &effort.seeds, Some(seconds))?;
+        let summary = split.summary(
+            full,
+            &split.encode(&model)?,
+            everyone(),
+            &effort.seeds,
+            Some(seconds),
+        )?;
         if !exchanged {
             let names = (kept(light), kept(!light));
             studies.push(Study::new(
-                showing.name.clone(),
+                summary.name.clone(),
                 names,
                 (model.clone(), None),
                 &split,
                 None,
             ));
         }
-        let mut row = cells(&showing);
-        let beyond = 100.0 * showing.adversary(PROBE).mean;
+        let mut row = cells(&summary);
+        let beyond = 100.0 * summary.adversary(PROBE).mean;
         row.extend([String::new(), format!("{target:.0} / {adversary:.0}")]);
-        row.push(verdict(100.0 * showing.target(PROBE).mean, target, beyond, adversary, 0));
+        row.push(verdict(100.0 * summary.target(PROBE).mean, target, beyond, adversary, 0));
         rows.push(row);
         let figure = &mut figures[usize::from(light)];
-        figure.push(Bar {
-            name: name.to_owned(),
-            target: showing.target(PROBE),
-            adversary: showing.adversary(PROBE),
-            worst: showing.worst(),
-            paper: Some((target, adversary)),
-        });
-        let mut value = showing.json();
+        figure.push(Bar::new(name, &summary, (PROBE, PROBE), Some((target, adversary))));
+        let mut value = summary.json();
         value["kept"] = json!(kept(light));
         value["ridge"] = json!(model.reduced().ridge());
         value["paper"] = json!({ "target": target, "adversary": adversary });
         results.push(value);
         if !exchanged && !light {
-            ours.push(showing);
+            ours.push(summary);
         }
     }
-    let ours: Vec<&Showing> = ours.iter().collect();
+    let ours: Vec<&Summary> = ours.iter().collect();
     let theirs = rivals_rows(&train, &test, effort)?;
-    for (showing, (_, _, target, adversary)) in theirs.iter().zip(RIVALS) {
-        let mut row = cells(showing);
-        let more = 100.0 * showing.target(PROBE).mean - target;
+    for (summary, (_, _, target, adversary)) in theirs.iter().zip(RIVALS) {
+        let mut row = cells(summary);
+        let more = 100.0 * summary.target(PROBE).mean - target;
         row.extend([
-            at_no_more_cell(showing, &ours, PROBE),
+            at_no_more_cell(summary, &ours, PROBE),
             format!("{target:.0} / {adversary:.0}"),
             format!("target {more:+.0}"),
         ]);
         rows.push(row);
-        figures[0].push(Bar {
-            name: showing.name.clone(),
-            target: showing.target(PROBE),
-            adversary: showing.adversary(PROBE),
-            worst: showing.worst(),
-            paper: Some((target, adversary)),
-        });
-        let mut value = showing.json();
+        let paper = Some((target, adversary));
+        figures[0].push(Bar::new(&summary.name, summary, (PROBE, PROBE), paper));
+        let mut value = summary.json();
         value["kept"] = json!(kept(false));
         value["paper"] = json!({ "target": target, "adversary": adversary });
         results.push(value);
@@ -225,11 +219,11 @@ fn nearest(split: &Split, model: &Model) -> Outcome<f64> {
         let square = |j: usize| (z.test[(i, j)] - centres[(c, j)] / counts[c]).powi(2);
         (0..z.test.ncols()).map(square).sum::<f64>()
     };
-    let told = |i: usize| {
+    let found = |i: usize| {
         let there = (0..classes).filter(|&c| counts[c] > 0.0);
         there.min_by(|&a, &b| distance(i, a).total_cmp(&distance(i, b)))
     };
-    let right = (0..truth.len()).filter(|&i| told(i) == Some(truth[i] as usize)).count();
+    let right = (0..truth.len()).filter(|&i| found(i) == Some(truth[i] as usize)).count();
     Ok(right as f64)
 }
 
@@ -237,65 +231,57 @@ fn kept(light: bool) -> &'static str {
     if light { "light" } else { "identity" }
 }
 
-fn data() -> Outcome<(Sample, Sample)> {
-    let (Some(train), Some(test)) = (find("yaleb", "train.npz")?, find("yaleb", "test.npz")?)
-    else {
-        let advice = "set SARL_DATA to a folder that has yaleb/train.npz and yaleb/test.npz: pictures of 24 × 21 pixels in X, the person in y, the light direction in s; `sarl data list` says where the pictures come from";
-        return Err(absent("yaleb", &["train.npz", "test.npz"], advice));
-    };
-    let mut samples = arrays(&[&train, &test])?.into_iter();
-    samples.next().zip(samples.next()).ok_or_else(|| Failure::usage("two files are needed"))
-}
+const ADVICE: &str = "set SARL_DATA to a folder that has yaleb/train.npz and yaleb/test.npz: pictures of 24 × 21 pixels in X, the person in y, the light direction in s; `sarl data list` says where the pictures come from";
 
 /// The control: the paper reports 78 % for the person and 96 % for the light.
 fn raw(train: &Sample, test: &Sample, effort: &Effort<'_>) -> Outcome<Vec<String>> {
     let _step = effort.step("yaleb: raw data")?;
     let split = Split::new(train.clone(), test.clone(), train.x.ncols());
     let name = "Raw data, identity kept";
-    let mut row = cells(&split.show(name, &split.raw(), everyone(), &effort.seeds, None)?);
+    let mut row = cells(&split.summary(name, &split.raw(), everyone(), &effort.seeds, None)?);
     row.extend(["", "78 / 96", ""].map(str::to_owned));
     Ok(row)
 }
 
 /// The rivals on the split of Xie et al., identity kept.
-fn rivals_rows(train: &Sample, test: &Sample, effort: &Effort<'_>) -> Outcome<Vec<Showing>> {
+fn rivals_rows(train: &Sample, test: &Sample, effort: &Effort<'_>) -> Outcome<Vec<Summary>> {
     if !effort.with_rivals() {
         return Ok(Vec::new());
     }
     let split = Split::new(train.clone(), test.clone(), train.x.ncols());
-    let entrants: Vec<Entrant> =
+    let settings: Vec<Weighted> =
         RIVALS.iter().filter_map(|r| Some((sarl_rivals::find(r.0)?, r.1))).collect();
-    let mut shown = rivals(&split, &entrants, &effort.seeds, everyone(), effort.global.quiet)?;
+    let mut shown = rivals(&split, &settings, &effort.seeds, everyone(), effort.global.quiet)?;
     shown.iter_mut().for_each(|s| s.name = format!("{} ({}), identity kept", s.name, s.setting()));
     Ok(shown)
 }
 
-fn cells(showing: &Showing) -> Vec<String> {
+fn cells(summary: &Summary) -> Vec<String> {
     let share = |v: f64| format!("{:.1}", 100.0 * v);
     let baseline = |of: fn(f64, f64, f64) -> f64| {
-        let of = |t: &Told| match t.sensitive.baseline {
+        let of = |t: &Findings| match t.sensitive.baseline {
             Baseline::Class { majority, guess, chance, .. } => of(majority, guess, chance),
             Baseline::Number { .. } => f64::NAN,
         };
-        share(showing.mean(of).mean)
+        share(summary.mean(of).mean)
     };
-    let best = |t: &Told| {
+    let best = |t: &Findings| {
         t.sensitive.best_balanced().map_or((f64::NAN, f64::NAN), |(t, b)| (t.score.value(), b))
     };
     vec![
-        showing.name.clone(),
-        showing.cell(showing.target(PROBE)),
-        showing.cell(showing.mean(|t| balanced(&t.target, PROBE))),
-        showing.cell(showing.adversary(PROBE)),
-        showing.cell(showing.mean(|t| balanced(&t.sensitive, PROBE))),
+        summary.name.clone(),
+        summary.cell(summary.target(PROBE)),
+        summary.cell(summary.mean(|t| balanced(&t.target, PROBE))),
+        summary.cell(summary.adversary(PROBE)),
+        summary.cell(summary.mean(|t| balanced(&t.sensitive, PROBE))),
         format!("{} / {}", baseline(|m, _, _| m), baseline(|_, g, _| g)),
         baseline(|_, _, c| c),
         format!(
             "{} ({}, {})",
-            showing.mean(|t| best(t).0).percent(),
-            share(showing.mean(|t| best(t).1).mean),
-            showing.worst_probe()
+            summary.mean(|t| best(t).0).percent(),
+            share(summary.mean(|t| best(t).1).mean),
+            summary.worst_probe()
         ),
-        showing.time(),
+        summary.time(),
     ]
 }

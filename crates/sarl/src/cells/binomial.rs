@@ -9,7 +9,8 @@ const NEGLIGIBLE: f64 = 1e-17;
 /// Limits are found to this much.
 const EXACT: f64 = 1e-13;
 
-/// The largest share under which `k` or fewer of `n` would still have probability `level`.
+/// The largest share under which `k` or fewer of `n` would still have probability `level`: the upper
+/// limit of Clopper and Pearson.
 pub fn upper(k: u64, n: u64, level: f64) -> f64 {
     if k >= n || level <= 0.0 {
         return 1.0;

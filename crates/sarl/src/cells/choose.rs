@@ -314,6 +314,12 @@ fn intervals(
     (Partition::intervals(&cuts, cells), sums)
 }
 
+/// About how many standard deviations an exact limit at this level is away; a little more than less.
+fn tail(level: f64) -> f64 {
+    let twice = (-2.0 * level.ln()).max(3.0);
+    1.05 * (twice - (std::f64::consts::TAU * twice).ln().min(twice - 1.0)).sqrt()
+}
+
 impl Plan<'_> {
     /// The counts of an attribute on the rows to choose on.
     fn counts(&self, attribute: usize, candidate: &Candidate) -> Counts {
@@ -351,7 +357,7 @@ impl Plan<'_> {
         if self.goal.adversary == Adversary::Accuracy {
             let n = measure.totals[0];
             let deviation = (seen * (1.0 - seen)).max(0.0).sqrt();
-            let margin = (-2.0 * self.delta.ln() / (n * self.times).max(1.0)).sqrt() * deviation;
+            let margin = tail(self.delta) / (n * self.times).max(1.0).sqrt() * deviation;
             return seen + margin + slack * deviation * both(n).sqrt();
         }
         let guess = 1.0 / (q - 1.0);
@@ -373,7 +379,7 @@ impl Plan<'_> {
             true => {
                 let level = 0.5 * self.delta;
                 let each = |s: usize| (variance(s) / scaled[s] as f64).sqrt();
-                mean.min((-2.0 * level.ln()).sqrt() * (0..at.len()).map(each).sum::<f64>())
+                mean.min(tail(level) * (0..at.len()).map(each).sum::<f64>())
             }
             false => mean,
         };

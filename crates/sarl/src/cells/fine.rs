@@ -96,7 +96,7 @@ pub(super) fn boxes(sample: &Sample, encoder: usize, dim: usize, measure: &Measu
         nodes[leaf.node] = Node::Cell(i as u32);
     }
     let sums = leaves.into_iter().map(|leaf| leaf.sums).collect();
-    Fine { cuts: Vec::new(), partition: Partition::new(nodes), sums }
+    Fine { cuts: Vec::new(), partition: Partition::from_nodes(nodes), sums }
 }
 
 fn best_cut(

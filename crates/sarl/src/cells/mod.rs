@@ -57,6 +57,7 @@ mod sample;
 #[cfg(test)]
 mod tests;
 
+pub use binomial::upper as clopper_pearson_upper;
 pub use bounds::{Rule, bounds};
 pub use cells::{CellCertificate, Cells, CertifiedAttribute, CertifiedTarget, Certifier, PartRows};
 pub use choose::{Chooser, LOOKS};

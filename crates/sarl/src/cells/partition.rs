@@ -33,11 +33,11 @@ impl Partition {
     pub(super) fn intervals(cuts: &[f64], cells: &[u32]) -> Self {
         let mut nodes = Vec::new();
         grow(&mut nodes, cuts, cells);
-        Partition::new(nodes)
+        Partition::from_nodes(nodes)
     }
 
     /// A tree; every node comes after the one that leads to it.
-    pub(super) fn new(nodes: Vec<Node>) -> Self {
+    pub fn from_nodes(nodes: Vec<Node>) -> Self {
         let most = nodes.iter().filter_map(|node| match node {
             Node::Cell(cell) => Some(*cell as usize + 1),
             Node::Cut { .. } => None,
@@ -52,7 +52,7 @@ impl Partition {
             Node::Cell(leaf) => Node::Cell(to[*leaf as usize]),
             cut => *cut,
         };
-        Partition::new(self.nodes.iter().map(node).collect())
+        Partition::from_nodes(self.nodes.iter().map(node).collect())
     }
 
     /// K, the number of cells.

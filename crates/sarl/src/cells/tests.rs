@@ -128,7 +128,7 @@ fn intervals_are_found_again_in_the_tree() {
         assert_eq!(partition.cell(|_| z), cell, "{z}");
     }
     assert!(partition.is_sound(1) && !partition.is_sound(0));
-    let around = Partition::new(vec![Node::Cut { axis: 0, at: 0.0, below: 0, above: 0 }]);
+    let around = Partition::from_nodes(vec![Node::Cut { axis: 0, at: 0.0, below: 0, above: 0 }]);
     assert!(!around.is_sound(1));
 }
 

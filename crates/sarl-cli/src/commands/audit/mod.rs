@@ -9,6 +9,7 @@ use faer::Mat;
 use sarl::{Encoder, FitParams, Model};
 use sarl_data::{Schema, Source};
 use sarl_eval::{Options, Own, Side, View};
+use sarl_lab::{Parts, Rows, Split};
 
 use self::report::Report;
 use super::encode::schema_of;
@@ -16,8 +17,7 @@ use super::retune::load;
 use crate::args::{Audit, Global};
 use crate::data::check_output;
 use crate::failure::{Exit, Failure, Outcome};
-use crate::inquiry::{self, Files, Known, Parts, Split};
-use crate::memory::Rows;
+use crate::inquiry::{self, Files};
 use crate::origin::Origin;
 use crate::output;
 use crate::progress::{self, Count};
@@ -33,7 +33,7 @@ pub fn run(options: &Audit, global: &Global) -> Outcome {
     }
     let origin = Origin::load(&model)?;
     let split = Trisected::new(&files, &schema, &model, origin.as_ref(), options, global)?;
-    let attributes = inquiry::attributes(&schema, &split.parts);
+    let attributes = split.parts.attributes();
     let views = views(&split, options.no_control);
     let seeds = options.probing.seeds(options.seed);
     let count = Count::new("trying attackers", global.quiet);
@@ -107,14 +107,17 @@ impl Trisected {
                 .hint("give other rows, or leave --test out: the encoder is then fitted anew on a part of DATA"));
         }
         let seen = seen(&files.data)?.is_some();
-        let known = match (origin, model.params(), &files.test) {
-            (Some(_), _, _) if !seen => Known::Fresh,
-            // Without its parameters an encoder cannot be fitted anew.
-            (_, None, None) => Known::Fresh,
-            _ => Known::Seen,
-        };
+        if seen && model.cells().is_some() {
+            let message = "the model has cells, which were chosen and certified on these rows";
+            return Err(Failure::new(Exit::Unreachable, message)
+                .hint("give rows that it has not seen: cells are not chosen anew for an audit"));
+        }
+        // Without its parameters an encoder cannot be fitted anew, and cells cannot be chosen anew.
+        let as_it_is =
+            model.cells().is_some() || (model.params().is_none() && files.test.is_none());
+        let seen = (seen || origin.is_none()) && !as_it_is;
         let probing = &options.probing;
-        let mut parts = files.read(schema, Some(model), known, probing, options.seed, global)?;
+        let mut parts = files.read(schema, Some(model), seen, probing, options.seed, global)?;
         let anew = match (parts.split, model.params()) {
             (Split::Three, Some(params)) => Some(refit(&mut parts, schema, model, params)?),
             _ => None,
@@ -130,8 +133,9 @@ fn refit(
     model: &Model,
     params: &FitParams,
 ) -> Outcome<Encoder> {
-    parts.standardise(schema, params.scale);
-    let encoder = parts.fitted()?.fit(params)?.solve(model.goal().clone())?.encoder();
+    parts.standardise(schema.dense_width(), params.scale);
+    let fitted = parts.fitted()?.fit(params, &progress::interrupted)?;
+    let encoder = fitted.solve(model.goal().clone())?.encoder();
     for rows in parts.encoder.iter_mut().chain([&mut parts.probes, &mut parts.test]) {
         rows.z = encoder.encode(rows.x.as_ref())?;
     }

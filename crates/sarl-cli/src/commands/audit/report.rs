@@ -5,18 +5,19 @@ use std::path::{Path, PathBuf};
 use sarl::Model;
 use sarl_data::Schema;
 use sarl_eval::{Attributes, Labels, Side, Told};
+use sarl_lab::{Audited, Inputs, Subject, findings};
 use serde_json::{Value, json};
 
 use super::Trisected;
 use crate::args::{Audit, Global};
-use crate::commands::fit::POINTS;
-use crate::commands::front;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::inquiry::Files;
 use crate::origin::Origin;
-use crate::page::{Audited, Inputs, TableReport, Typed};
+use crate::page::{TableReport, table};
+use crate::sheet::listed;
 use crate::terminal::wrap;
-use crate::{findings, output, verdict};
+use crate::typed::Typed;
+use crate::{output, verdict};
 
 /// Everything that was found out.
 pub struct Report {
@@ -36,7 +37,7 @@ impl Report {
 
     pub fn json(&self, options: &Audit, seconds: f64) -> Value {
         let parts = &self.split.parts;
-        let mut rows = parts.json(&options.data, &options.probing, options.seed);
+        let mut rows = parts.json();
         if self.split.anew.is_none() {
             let files = self.origin.as_ref().map(Origin::names);
             rows["encoder"] = json!({ "files": files, "rows": self.model.reduced().rows() });
@@ -74,15 +75,15 @@ impl Report {
     pub fn text(&self, options: &Audit, seconds: f64) -> String {
         let verdict = verdict::of_audit(&self.z, self.control.as_ref(), &self.attributes);
         let mut text = verdict.map_or(String::new(), |v| format!("{}\n\n", v.shown()));
-        text += &wrap(&self.rows(options));
+        text += &wrap(&self.rows());
         // What is to be hidden comes first.
         let mut each: Vec<_> = findings::each(&self.z, self.control.as_ref()).collect();
         each.sort_by_key(|(hidden, ..)| !hidden);
         for (hidden, z, raw) in each {
-            text += &findings::probes(hidden, z, raw).text();
+            text += &listed(&findings::probes(hidden, z, raw));
         }
-        for listed in findings::fairness(&self.z, self.control.as_ref(), &self.attributes) {
-            text += &listed.text();
+        for table in findings::fairness(&self.z, self.control.as_ref(), &self.attributes) {
+            text += &listed(&table);
         }
         text += &wrap(&self.words());
         if let Some(path) = &options.page.html {
@@ -93,8 +94,8 @@ impl Report {
     }
 
     /// Which rows were used for what.
-    fn rows(&self, options: &Audit) -> String {
-        let mut text = self.split.parts.words(&options.data, &options.probing, options.seed);
+    fn rows(&self) -> String {
+        let mut text = self.split.parts.words();
         text += &match (&self.split.anew, &self.origin) {
             (Some(_), _) => "The encoder has seen this file, so it was fitted anew with the same \
                              options and goal. Fitted on fewer rows, it may leak a little more than the model.\n"
@@ -132,8 +133,7 @@ impl Report {
         if options.page.html.is_none() {
             return Ok(());
         }
-        let points = front::rows(&self.model.front()?, None, POINTS)?;
-        let rows = self.rows(options);
+        let rows = self.rows();
         let audited = Audited {
             attributes: &self.attributes,
             control: self.control.as_ref(),
@@ -143,19 +143,20 @@ impl Report {
             rows: rows.trim_end(),
         };
         let paths: Vec<PathBuf> = files.data.paths().map(Path::to_owned).collect();
+        let (table, retune) = (table(schema)?, Typed::retune(&options.model));
+        let inputs = Inputs::of_rows(&table, self.split.parts.probes.x.as_ref());
+        let command = |goal: &_, option: &str| retune.with_goal(goal, option);
+        let subject = Subject {
+            inputs: Some(&inputs),
+            audited: Some(&audited),
+            ..Subject::new("The trade-off", &self.model, &command)
+        };
         let report = TableReport {
             command: "audit",
             files: &paths,
             schema,
-            model: &self.model,
-            heldout: None,
-            points: &points,
-            own: true,
-            retune: Typed::retune(&options.model),
-            inputs: Inputs::of_rows(schema, self.split.parts.probes.x.as_ref()),
-            heard: None,
-            audited: Some(audited),
-            advice: "",
+            table,
+            subject,
             warnings: Vec::new(),
             seed: options.seed,
         };
@@ -163,7 +164,7 @@ impl Report {
         Ok(())
     }
 
-    /// The test rows with their labels and what the best target probe told.
+    /// The test rows with their labels and what the best attacker predicts of the target.
     pub fn predictions(&self) -> Outcome<Vec<u8>> {
         let Some(target) = self.z.targets.first() else {
             return Err(Failure::usage("--predictions: the model has no target to predict"));
@@ -179,8 +180,7 @@ impl Report {
             Labels::Numbers(values) => values[i].to_string(),
         };
         let mut csv = csv::Writer::from_writer(Vec::new());
-        let failed = |e: csv::Error| Failure::new(Exit::Machine, e.to_string());
-        csv.write_record(&header).map_err(failed)?;
+        csv.write_record(&header)?;
         for (i, place) in self.split.parts.test.places.iter().enumerate() {
             let mut line = vec![place.to_string()];
             line.extend(self.attributes.all.iter().map(|a| cell(&a.test, &a.classes, i)));
@@ -188,7 +188,7 @@ impl Report {
                 Told::Classes(codes) => class(&self.attributes.all[0].classes, codes[i]),
                 Told::Numbers(values) => values[i].to_string(),
             });
-            csv.write_record(&line).map_err(failed)?;
+            csv.write_record(&line)?;
         }
         csv.into_inner().map_err(|e| Failure::new(Exit::Machine, e.to_string()))
     }

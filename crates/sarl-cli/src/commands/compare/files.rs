@@ -3,10 +3,9 @@
 use std::path::Path;
 
 use sarl_data::AtomicFile;
+use sarl_lab::{CHART, Compared};
 use serde_json::Value;
 
-use super::figure::{NAME, figure};
-use super::report::Report;
 use crate::data::check_output;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::progress;
@@ -18,7 +17,7 @@ const RESULTS: &str = "results.json";
 /// The files in it.
 pub fn names() -> Vec<String> {
     let mut names = vec![TABLE.to_owned()];
-    names.extend(["svg", "png", "csv"].map(|kind| format!("{NAME}.{kind}")));
+    names.extend(["svg", "png", "csv"].map(|kind| format!("{CHART}.{kind}")));
     names.push(RESULTS.to_owned());
     names
 }
@@ -51,10 +50,9 @@ pub fn check<'a, I: Iterator<Item = &'a Path>>(folder: &Path, inputs: impl Fn() 
 }
 
 /// Writes everything; the results last.
-pub fn write(folder: &Path, report: &Report<'_>, results: &Value) -> Outcome {
-    let mut files = vec![(TABLE.to_owned(), report.csv()?)];
-    let drawn = figure(report).files();
-    files.extend(drawn.map_err(|e| Failure::new(Exit::Machine, e.to_string()))?);
+pub fn write(folder: &Path, compared: &Compared, results: &Value) -> Outcome {
+    let mut files = vec![(TABLE.to_owned(), csv(results)?)];
+    files.extend(compared.figure().files()?);
     files.push((RESULTS.to_owned(), serde_json::to_string_pretty(results)?.into_bytes()));
     progress::check()?;
     let failed =
@@ -64,4 +62,40 @@ pub fn write(folder: &Path, report: &Report<'_>, results: &Value) -> Outcome {
         sarl_data::write_file(&folder.join(name), &bytes)?;
     }
     Ok(())
+}
+
+/// The entries as a table with every digit.
+fn csv(results: &Value) -> Outcome<Vec<u8>> {
+    const PLACES: [(&str, &str); 19] = [
+        ("method", "/method"),
+        ("leakage", "/setting/leakage"),
+        ("weight", "/setting/weight"),
+        ("dim", "/dim"),
+        ("target", "/target/mean"),
+        ("target_sd", "/target/sd"),
+        ("target_probe", "/target/probe"),
+        ("worst", "/worst/mean"),
+        ("worst_sd", "/worst/sd"),
+        ("worst_probe", "/worst/probe"),
+        ("worst_attribute", "/worst/attribute"),
+        ("advantage", "/worst/advantage/mean"),
+        ("advantage_probe", "/worst/advantage/probe"),
+        ("linear_leakage", "/linear_leakage"),
+        ("fit_seconds", "/fit_seconds"),
+        ("runs", "/runs"),
+        ("diverged", "/diverged"),
+        ("ours_at_no_more", "/ours_at_no_more/target"),
+        ("difference", "/ours_at_no_more/difference"),
+    ];
+    let mut csv = csv::Writer::from_writer(Vec::new());
+    csv.write_record(PLACES.map(|p| p.0))?;
+    for entry in results["entries"].as_array().into_iter().flatten() {
+        let cell = |(_, at): (&str, &str)| match entry.pointer(at) {
+            None | Some(Value::Null) => String::new(),
+            Some(Value::String(text)) => text.clone(),
+            Some(value) => value.to_string(),
+        };
+        csv.write_record(PLACES.map(cell))?;
+    }
+    csv.into_inner().map_err(|e| Failure::new(Exit::Machine, e.to_string()))
 }

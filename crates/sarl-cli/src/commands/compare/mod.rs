@@ -1,40 +1,38 @@
 //! `sarl compare`.
 
-mod entry;
-mod figure;
 mod files;
-mod ours;
-mod page;
-mod report;
-mod rivals;
-mod words;
+mod text;
 
 use std::time::Instant;
 
+use sarl::FitParams;
 use sarl_data::Schema;
-use sarl_eval::Side;
+use sarl_lab::{Compared, Method, PageOf, Plan, Wanted};
 use serde_json::json;
 
-use self::entry::{Entry, Guesses, Method, Setting};
-use self::report::Report;
-use self::rivals::Wanted;
-use crate::args::{Compare, Global};
+use crate::args::{
+    Approximation, Compare, EncoderOptions, Global, KernelName, NumberOrAuto, ScalePolicy,
+};
 use crate::data::{check_output, learn, shared};
 use crate::encoding::params;
 use crate::failure::{Failure, Outcome};
-use crate::inquiry::{self, Files, Known};
-use crate::output;
-use crate::progress::{self, Spinner};
+use crate::inquiry::{self, Files};
 use crate::request::{index_warning, notes, request};
-use crate::ring::{Probing, Ring, Scored};
-use crate::warnings;
+use crate::typed::Typed;
+use crate::{output, page, progress, warnings};
 
 pub fn run(options: &Compare, global: &Global) -> Outcome {
     let start = Instant::now();
     check_options(options)?;
-    let who = inquiry::probes(&options.probing)?;
-    let wanted = Wanted::new(&options.rivals)?;
-    let encoders = ours::encoders(&options.encoder)?;
+    let seed = options.encoder.seed;
+    let plan = Plan {
+        probes: inquiry::probes(&options.probing)?,
+        rivals: Wanted::new(&options.rivals)?,
+        encoders: encoders(&options.encoder)?,
+        leakages: options.leakages.clone(),
+        hiding: options.hiding.clone(),
+        seeds: options.probing.seeds(seed),
+    };
     let files = Files::open(&options.data.data, &options.probing)?;
     files::check(&options.output, || files.paths())?;
     if let Some(html) = &options.page.html {
@@ -47,57 +45,76 @@ pub fn run(options: &Compare, global: &Global) -> Outcome {
     if let Some(warning) = index_warning(&files.data, &schema)? {
         output::warn(global, &warning);
     }
-    let seed = options.encoder.seed;
-    let mut parts = files.read(&schema, None, Known::Seen, &options.probing, seed, global)?;
+    let mut parts = files.read(&schema, None, true, &options.probing, seed, global)?;
     let scale = params(&options.encoder, options.data.scale)?.scale;
-    parts.standardise(&schema, scale);
-    let fitted = parts.fitted()?;
-    for (_, encoder) in &encoders {
-        encoder.check_rows(fitted.len() as u64)?;
-    }
-    let (rivals, left_out) = wanted.for_labels(fitted)?;
-    let attributes = inquiry::attributes(&schema, &parts);
-    let (asked, seeds) = (attributes.asked(), options.probing.seeds(seed));
-    let ring = parts.ring(&asked, Probing::both(&who))?;
-    let raw = control(&ring, &seeds, global)?;
-    let guesses = Guesses::new(&raw.found, attributes.targets);
-    let mut entry =
-        Entry::new(Method::Raw, Setting::None, std::slice::from_ref(&raw), Vec::new(), &guesses);
-    announce(&entry, &guesses, global);
-    entry.side = Some(Side::new(raw.found, &attributes));
-    let mut entries = vec![entry];
-    let mut ours = Vec::new();
-    for (kind, encoder) in &encoders {
-        let fitted = ours::Fitted::new(*kind, encoder, fitted, global)?;
-        let leakages = &options.leakages;
-        entries.extend(fitted.entries(&ring, leakages, &seeds, &guesses, &attributes, global)?);
-        ours.push(fitted);
-    }
-    entries.extend(rivals::entries(&ring, &rivals, &options.hiding, &seeds, &guesses, global)?);
-    progress::check()?;
-    let seconds = json!({ "total": start.elapsed().as_secs_f64() });
-    let report = Report {
-        options,
-        parts: &parts,
-        attributes: &attributes,
-        seeds,
-        probes: who,
-        guesses,
-        entries,
-        left_out,
-        kinds: ours.iter().map(ours::Fitted::words).collect(),
-        seconds,
-    };
-    let json = report.json();
-    files::write(&options.output, &report, &json)?;
+    parts.standardise(schema.dense_width(), scale);
+    let compared = plan.run(parts, &progress::watch(global.quiet))?;
+    let mut json = compared.json();
+    let seconds = start.elapsed().as_secs_f64();
+    json["files"] = json!(files::names());
+    json["html"] = json!(options.page.html);
+    json["seconds"] = json!({ "total": seconds });
+    files::write(&options.output, &compared, &json)?;
     if let Some(path) = &options.page.html {
-        let page = page::page(&report, &ours, &schema, global)?;
-        crate::page::write(&page, path)?;
+        report(&compared, &schema, options, global).and_then(|page| page::write(&page, path))?;
     }
     if global.json {
         return output::print_json(&json);
     }
-    output::print(&report.text())
+    output::print(&text::text(&compared, options, seconds))
+}
+
+/// A linear encoder and one with a kernel, and how each is fitted.
+fn encoders(given: &EncoderOptions) -> Outcome<Vec<(Method, FitParams)>> {
+    let linear = EncoderOptions {
+        kernel: KernelName::Linear,
+        approx: Approximation::default(),
+        ..given.clone()
+    };
+    let kernel = match given.kernel {
+        KernelName::Linear => {
+            let ridge = Some(NumberOrAuto::Auto);
+            EncoderOptions { kernel: KernelName::Rbf, ridge, ..given.clone() }
+        }
+        _ => given.clone(),
+    };
+    for options in [&linear, &kernel] {
+        if options.ridge == Some(NumberOrAuto::Auto) && options.folds < 2 {
+            return Err(Failure::usage("--folds is 1: --ridge auto needs held-out losses")
+                .hint("give --folds 2 or more, or both --kernel and a --ridge"));
+        }
+    }
+    let params = |options: &EncoderOptions| params(options, ScalePolicy::None);
+    Ok(vec![(Method::Linear, params(&linear)?), (Method::Kernel, params(&kernel)?)])
+}
+
+/// The report.
+fn report(
+    compared: &Compared,
+    schema: &Schema,
+    options: &Compare,
+    global: &Global,
+) -> Outcome<sarl_report::page::Page> {
+    let columns = page::table(schema)?;
+    // The fit of one of ours on all rows.
+    let linear = Typed::fit(&["kernel", "approx"]);
+    let kernel = match Typed::was_given("kernel") {
+        true => Typed::fit(&[]),
+        false => Typed::fit(&["ridge"]).with(&["--kernel", "rbf", "--ridge", "auto"]),
+    };
+    let models: Vec<_> = compared.ours.iter().map(|ours| &ours.model).collect();
+    let of = PageOf {
+        subtitle: "sarl compare".to_owned(),
+        rows: options.page.html_rows as usize,
+        columns: &columns,
+        command: &|method, goal, option| match method {
+            Method::Linear => linear.with_goal(goal, option),
+            _ => kernel.with_goal(goal, option),
+        },
+        makes: ["Command for such an encoder of all rows", "Command for this encoder"],
+        about: page::about(&options.data.data, Some(&columns), &models, options.encoder.seed),
+    };
+    Ok(compared.page(of, &progress::watch(global.quiet))?)
 }
 
 /// Options whose values clap cannot judge.
@@ -118,17 +135,4 @@ fn check_options(options: &Compare) -> Outcome {
             .hint(format!("use --drop {column}: rows then count equally for all")));
     }
     Ok(())
-}
-
-/// Says what came of an encoder as soon as it is known.
-fn announce(entry: &Entry, guesses: &Guesses, global: &Global) {
-    progress::line(&entry.news(guesses), global.quiet);
-}
-
-/// What the probes tell of the raw features.
-fn control(ring: &Ring<'_>, seeds: &[u64], global: &Global) -> Outcome<Scored> {
-    progress::check()?;
-    let _spinner = Spinner::shown("raw features: trying attackers", global.quiet);
-    let raw = ring.encoded(|x| Ok(x.to_owned()))?;
-    ring.score(&raw, 0.0, seeds, rayon::current_num_threads(), &progress::interrupted)
 }

@@ -8,8 +8,8 @@ use std::time::Instant;
 use sarl::{Goal, HeldOut, Model};
 use serde_json::json;
 
-use super::showing::{Entrant, Showing, rivals};
 use super::study::Study;
+use super::summary::{Summary, Weighted, rivals};
 use super::trial::{self, Split, everyone};
 use super::{Effort, Experiment, uci};
 use crate::failure::Outcome;
@@ -80,7 +80,7 @@ enum Kind {
 struct Row {
     kind: Kind,
     paper: Paper,
-    showing: Showing,
+    summary: Summary,
 }
 
 impl Row {
@@ -98,21 +98,21 @@ fn chosen(kernel: bool) -> f64 {
 }
 
 /// Every rival with its own weight of hiding, where there are to be any.
-fn entrants(effort: &Effort<'_>) -> Vec<Entrant> {
+fn settings(effort: &Effort<'_>) -> Vec<Weighted> {
     match effort.with_rivals() {
         true => sarl_rivals::all().into_iter().map(|r| (r, r.hiding().unwrap_or(1.0))).collect(),
         false => Vec::new(),
     }
 }
 
-/// The rows of the table, with nothing told yet.
+/// The rows of the table, with nothing found yet.
 fn rows(effort: &Effort<'_>, published: &Published) -> Vec<Row> {
-    let row = |kind, paper, name: String| Row { kind, paper, showing: Showing::named(name) };
+    let row = |kind, paper, name: String| Row { kind, paper, summary: Summary::named(name) };
     let mut rows = vec![row(Kind::Raw, published.raw, "Raw data".into())];
-    for (rival, hiding) in entrants(effort) {
+    for (rival, hiding) in settings(effort) {
         let found = published.rivals.iter().find(|p| p.0 == rival.name());
         let mut one = row(Kind::Rival, found.map(|p| (p.1, p.2, p.3)), rival.title().into());
-        one.showing.weight = rival.hiding().map(|_| hiding);
+        one.summary.weight = rival.hiding().map(|_| hiding);
         rows.push(one);
     }
     for weight in [None, Some(0.3), Some(0.6), Some(1.0)] {
@@ -142,28 +142,28 @@ fn run(
     let mut models = Models::default();
     let mut chosen = Vec::new();
     let mut shown =
-        rivals(split, &entrants(effort), seeds, everyone(), effort.global.quiet)?.into_iter();
+        rivals(split, &settings(effort), seeds, everyone(), effort.global.quiet)?.into_iter();
     for row in rows {
         let more = match row.kind {
             Kind::Rival => shown.next().unwrap_or_default(),
             Kind::Raw => {
-                let _step = effort.step(&format!("{what}, {}", row.showing.name))?;
-                split.show("", &split.raw(), everyone(), seeds, None)?
+                let _step = effort.step(&format!("{what}, {}", row.summary.name))?;
+                split.summary("", &split.raw(), everyone(), seeds, None)?
             }
             Kind::Ours { kernel, lambda } => {
-                let _step = effort.step(&format!("{what}, {}", row.showing.name))?;
+                let _step = effort.step(&format!("{what}, {}", row.summary.name))?;
                 let start = Instant::now();
                 let (model, folds) = models.get(split, kernel, Goal::Lambda(lambda))?;
                 let seconds = start.elapsed().as_secs_f64();
                 let more =
-                    split.show("", &split.encode(&model)?, everyone(), seeds, Some(seconds))?;
+                    split.summary("", &split.encode(&model)?, everyone(), seeds, Some(seconds))?;
                 if row.is_chosen() {
-                    chosen.push((row.showing.name.clone(), (model, folds)));
+                    chosen.push((row.summary.name.clone(), (model, folds)));
                 }
                 more
             }
         };
-        row.showing.absorb(more);
+        row.summary.absorb(more);
     }
     Ok(chosen)
 }

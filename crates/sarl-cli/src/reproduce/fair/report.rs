@@ -4,35 +4,35 @@ use sarl_report::Figure;
 use serde_json::{Value, json};
 
 use super::{ADVERSARY, Kind, Row, TARGET};
-use crate::reproduce::showing::{Showing, at_no_more_cell, balance, panel};
-use crate::reproduce::trial::{Mean, Told, accuracy};
+use crate::reproduce::summary::{Summary, at_no_more_cell, balance, panel};
+use crate::reproduce::trial::{Findings, Mean, accuracy};
 use crate::reproduce::{Bar, Table, bars, verdict};
 
-fn majority(told: &Told) -> f64 {
-    match told.sensitive.baseline {
+fn majority(found: &Findings) -> f64 {
+    match found.sensitive.baseline {
         sarl_eval::Baseline::Class { majority, .. } => majority,
         sarl_eval::Baseline::Number { .. } => 0.0,
     }
 }
 
 fn guess(rows: &[Row]) -> f64 {
-    rows.first().map_or(0.0, |r| r.showing.mean(majority).mean)
+    rows.first().map_or(0.0, |r| r.summary.mean(majority).mean)
 }
 
 /// Every encoder of ours, whatever its λ.
-fn ours(rows: &[Row]) -> Vec<&Showing> {
+fn ours(rows: &[Row]) -> Vec<&Summary> {
     let ours = rows.iter().filter(|r| matches!(r.kind, Kind::Ours { .. }));
-    ours.map(|r| &r.showing).collect()
+    ours.map(|r| &r.summary).collect()
 }
 
-fn rivals(rows: &[Row]) -> impl Iterator<Item = &Showing> {
-    rows.iter().filter(|r| r.kind == Kind::Rival).map(|r| &r.showing)
+fn rivals(rows: &[Row]) -> impl Iterator<Item = &Summary> {
+    rows.iter().filter(|r| r.kind == Kind::Rival).map(|r| &r.summary)
 }
 
 pub fn table(name: &'static str, title: &str, rows: &[Row]) -> Table {
     let ours = ours(rows);
     let cells = rows.iter().map(|row| {
-        let one = &row.showing;
+        let one = &row.summary;
         let (target, adversary) = (one.target(TARGET), one.adversary(ADVERSARY));
         let delta = 100.0 * (adversary.mean - one.mean(majority).mean);
         let settings = one.setting();
@@ -44,9 +44,9 @@ pub fn table(name: &'static str, title: &str, rows: &[Row]) -> Table {
             },
             one.cell(target),
             one.cell(adversary),
-            if one.told.is_empty() { String::new() } else { format!("{:.1}", delta.abs()) },
+            if one.found.is_empty() { String::new() } else { format!("{:.1}", delta.abs()) },
             one.cell(one.mean(|t| accuracy(&t.sensitive, "logistic"))),
-            match one.told.is_empty() {
+            match one.found.is_empty() {
                 true => String::new(),
                 false => format!("{} ({})", one.worst().percent(), one.worst_probe()),
             },
@@ -61,7 +61,7 @@ pub fn table(name: &'static str, title: &str, rows: &[Row]) -> Table {
             (Some((t, _, d)), Kind::Ours { .. }) => {
                 verdict(100.0 * target.mean, t, delta.max(0.0), d, 1)
             }
-            (Some((t, _, _)), Kind::Rival) if !one.told.is_empty() => {
+            (Some((t, _, _)), Kind::Rival) if !one.found.is_empty() => {
                 format!("target {:+.1}", 100.0 * target.mean - t)
             }
             _ => String::new(),
@@ -88,23 +88,20 @@ pub fn figures(suffix: &str, title: &str, rows: &[Row]) -> Vec<Figure> {
     // The bars are the paper's rows, and the rivals that it has not.
     let shown = rows
         .iter()
-        .filter(|r| !r.showing.told.is_empty() && (r.paper.is_some() || r.kind == Kind::Rival));
-    let bar = |row: &Row| Bar {
-        name: row.showing.name.clone(),
-        target: row.showing.target(TARGET),
-        adversary: row.showing.adversary(ADVERSARY),
-        worst: row.showing.worst(),
-        paper: row.paper.map(|(target, adversary, _)| (target, adversary)),
+        .filter(|r| !r.summary.found.is_empty() && (r.paper.is_some() || r.kind == Kind::Rival));
+    let bar = |row: &Row| {
+        let paper = row.paper.map(|(target, adversary, _)| (target, adversary));
+        Bar::new(&row.summary.name, &row.summary, (TARGET, ADVERSARY), paper)
     };
     let methods = bars(title, &shown.map(bar).collect::<Vec<_>>(), guess(rows));
-    let place = |s: &Showing| (s.worst(), s.target(TARGET));
+    let place = |s: &Summary| (s.worst(), s.target(TARGET));
     let line = |kernel: bool| -> Vec<(Mean, Mean)> {
         let mine =
             rows.iter().filter(|r| matches!(r.kind, Kind::Ours { kernel: k, .. } if k == kernel));
-        mine.map(|r| place(&r.showing)).collect()
+        mine.map(|r| place(&r.summary)).collect()
     };
     let points: Vec<(&str, Vec<(Mean, Mean)>)> = rivals(rows)
-        .filter(|s| !s.told.is_empty())
+        .filter(|s| !s.found.is_empty())
         .map(|s| (s.name.as_str(), vec![place(s)]))
         .collect();
     let axes = ("worst case: the best of all probes against what is hidden", "target accuracy");
@@ -134,7 +131,7 @@ pub fn common_words() -> Vec<String> {
 pub fn words(form: &str, rows: &[Row]) -> Vec<String> {
     let mut words = Vec::new();
     for row in rows.iter().filter(|r| r.is_chosen()) {
-        let (Some((t, _, d)), one) = (row.paper, &row.showing) else { continue };
+        let (Some((t, _, d)), one) = (row.paper, &row.summary) else { continue };
         let target = 100.0 * one.target(TARGET).mean;
         let beyond = |probe: &str| {
             let beyond = one.mean(|f| accuracy(&f.sensitive, probe) - majority(f));
@@ -155,8 +152,8 @@ pub fn words(form: &str, rows: &[Row]) -> Vec<String> {
 
 pub fn results(rows: &[Row]) -> Vec<Value> {
     let one = |row: &Row| {
-        let mut value = row.showing.json();
-        value["majority"] = json!(row.showing.mean(majority));
+        let mut value = row.summary.json();
+        value["majority"] = json!(row.summary.mean(majority));
         value["paper"] = json!(row.paper.map(
             |(target, adversary, delta)| json!({ "target": target, "adversary": adversary, "delta": delta })
         ));
