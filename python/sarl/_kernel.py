@@ -144,12 +144,12 @@ class KernelSARL(Estimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    def _how(self) -> dict[str, Any]:
+        return kernel_params(self, KERNELS)
+
     def _new_moments(self) -> Moments:
         return Moments._behind(
-            kernel_params(self, KERNELS),
-            self.scale,
-            rows_of(self.landmarks),
-            **moment_options(self),
+            self._how(), self.scale, rows_of(self.landmarks), **moment_options(self)
         )
 
     def fit_moments(self, moments: Moments) -> Any:

@@ -71,3 +71,72 @@ fn depth(nodes: &[Node]) -> usize {
     }
     below.first().copied().unwrap_or(0)
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "these are tests")]
+mod tests {
+    use faer::Mat;
+    use prost::Message;
+    use sarl::cells::{Adversary, CellGoal, CellUtility, Chooser, Limits, Node};
+    use sarl::{Block, Encoder, Fit, FitParams, Layout, Role};
+
+    use super::depth;
+    use crate::proto::ModelProto;
+    use crate::{Column, Error, Inputs, encoder as model};
+
+    fn with_cells() -> Encoder {
+        let rows = |from: usize| {
+            let x = Mat::from_fn(1000, 2, |i, j| (((from + i) * (7 + 4 * j)) % 31) as f64 - 15.0);
+            let y: Vec<u32> = (0..1000).map(|i| u32::from(x[(i, 0)] > 0.0)).collect();
+            let s: Vec<u32> = (0..1000).map(|i| u32::from(x[(i, 0)] + x[(i, 1)] > 0.0)).collect();
+            (x, y, s)
+        };
+        let layout = Layout::dense(2).class("y", Role::Target, 2).class("s", Role::Sensitive, 2);
+        let mut fit = Fit::new(FitParams::default(), layout).unwrap();
+        let (x, y, s) = rows(0);
+        fit.push(&Block::new(x.as_ref()).class(&y).class(&s)).unwrap();
+        let mut chooser = Chooser::new(&fit.finish().unwrap(), 0).unwrap();
+        let (x, y, s) = rows(1000);
+        chooser.push(&Block::new(x.as_ref()).class(&y).class(&s)).unwrap();
+        let goal = CellGoal {
+            adversary: Adversary::Advantage,
+            limits: Limits::Each(0.9),
+            utility: CellUtility::Accuracy,
+            confidence: 0.95,
+            cells: 4,
+        };
+        chooser.choose(&goal, 1000).unwrap().remove(0).encoder()
+    }
+
+    #[test]
+    fn cells_come_out_beside_their_centres() {
+        let encoder = with_cells();
+        let cells = encoder.cells().unwrap();
+        let bytes = model(&encoder, &Inputs::Matrix, true).unwrap();
+        let graph = ModelProto::decode(bytes.as_slice()).unwrap().graph.unwrap();
+        let names: Vec<&str> = graph.output.iter().map(|o| o.name.as_str()).collect();
+        assert_eq!(names, ["z", "cell"]);
+        let steps = graph.node.iter().filter(|n| n.op_type == "LessOrEqual").count();
+        assert_eq!(steps, depth(cells.partition().nodes()));
+        let dims = [cells.count() as i64, encoder.dim() as i64];
+        let centres = graph.initializer.iter().filter(|t| t.dims == dims);
+        let known: Vec<u8> =
+            cells.centres().iter().flatten().flat_map(|v| v.to_le_bytes()).collect();
+        assert!(centres.into_iter().any(|t| t.raw_data.as_ref() == Some(&known)));
+    }
+
+    #[test]
+    fn a_column_cannot_have_the_name_of_the_cell() {
+        let columns = [Column::Number { name: "cell" }, Column::Number { name: "b" }];
+        let found = model(&with_cells(), &Inputs::Table(&columns), false);
+        assert_eq!(found, Err(Error::OutputName { name: "cell".into() }));
+    }
+
+    #[test]
+    fn the_deepest_leaf_decides_on_the_steps() {
+        let cut = |below, above| Node::Cut { axis: 0, at: 0.0, below, above };
+        let leaf = Node::Cell;
+        assert_eq!(depth(&[leaf(0)]), 0);
+        assert_eq!(depth(&[cut(1, 2), leaf(0), cut(3, 4), leaf(1), leaf(0)]), 2);
+    }
+}
