@@ -13,6 +13,8 @@ True
 
 from . import plot
 from ._audit import audit
+from ._certificate import Certificate
+from ._certified import CertifiedSARL
 from ._compare import Comparison, compare
 from ._core import __version__
 from ._eraser import Eraser
@@ -26,6 +28,8 @@ __all__ = [
     "SARL",
     "Audit",
     "Bounds",
+    "Certificate",
+    "CertifiedSARL",
     "Comparison",
     "Eraser",
     "Front",

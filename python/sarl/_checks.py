@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from . import _core
 from ._columns import Columns
@@ -103,7 +104,7 @@ def one_goal(given: Mapping[str, Any], default: Goal | None = None) -> Goal:
             raise ValueError(f"a goal is missing: give one of {', '.join(given)}")
         return default
     name, value = goals[0]
-    if isinstance(value, Mapping) and name in ("leakage", "max_leakage", "min_utility"):
+    if isinstance(value, Mapping) and name not in ("trade_off", "alpha"):
         return name, {str(label): _number(f"{name} of {label!r}", v) for label, v in value.items()}
     return name, _number(name, value)
 
@@ -115,10 +116,14 @@ def _number(name: str, value: Any) -> float:
 
 
 class named_columns:
-    """Names the column and the row of a value that is not finite."""
+    """Names the column and the row of a value that is not finite.
 
-    def __init__(self, columns: Columns) -> None:
+    Where only some rows of X were read, `rows` has their places in it.
+    """
+
+    def __init__(self, columns: Columns, rows: NDArray[np.intp] | None = None) -> None:
         self.columns = columns
+        self.rows = rows
 
     def __enter__(self) -> None:
         return None
@@ -126,6 +131,7 @@ class named_columns:
     def __exit__(self, _type: object, error: BaseException | None, _traceback: object) -> None:
         if isinstance(error, _core.NotFinite):
             row, column, value = error.args
+            row = row if self.rows is None else self.rows[row]
             names = self.columns.feature_names()
             name = names[column] if column < len(names) else f"x{column}"
             found = "NaN" if value != value else ("inf" if value > 0 else "-inf")

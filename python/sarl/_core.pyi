@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 __all__ = [
     "Compared",
+    "Counter",
+    "Cutter",
     "Fit",
     "Model",
     "NotFinite",
@@ -17,6 +19,7 @@ __all__ = [
     "compare",
     "draw_rows",
     "integer_codes",
+    "parts",
     "probes",
     "report",
     "rivals",
@@ -34,6 +37,7 @@ _Figures = list[tuple[str, float, float, float | None]]
 class NotFinite(ValueError): ...
 
 def integer_codes(values: NDArray[np.int64]) -> tuple[NDArray[np.int64], _Codes]: ...
+def parts(rows: int, seed: int) -> NDArray[np.uint8]: ...
 def probes() -> list[tuple[str, str]]: ...
 def audit(
     views: Sequence[tuple[_Matrix, _Matrix]],
@@ -173,6 +177,35 @@ class Fit:
     ) -> Fit: ...
 
 @final
+class Cutter:
+    def __new__(
+        cls, fit: Fit, params: str, goal: str, seed: int, *, threads: int | None = None
+    ) -> Cutter: ...
+    def push(
+        self,
+        x: _Matrix,
+        codes: Sequence[_Codes],
+        labels: Sequence[_Values],
+        *,
+        threads: int | None = None,
+    ) -> None: ...
+    def choose(self, rows: int, *, threads: int | None = None) -> None: ...
+    def finish(self) -> tuple[Model, list[tuple[float, float]], list[_Stats]]: ...
+
+@final
+class Counter:
+    def __new__(cls, model: Model) -> Counter: ...
+    def push(
+        self,
+        x: _Matrix,
+        codes: Sequence[_Codes],
+        labels: Sequence[_Values],
+        *,
+        threads: int | None = None,
+    ) -> None: ...
+    def certificate(self, confidence: float, targets: bool) -> str: ...
+
+@final
 class Model:
     @staticmethod
     def from_bytes(bytes: bytes) -> Model: ...
@@ -188,6 +221,12 @@ class Model:
     def encode(
         self, x: _Matrix, codes: Sequence[_Codes], threads: int | None = None
     ) -> NDArray[Any]: ...
+    def cell(
+        self, x: _Matrix, codes: Sequence[_Codes], threads: int | None = None
+    ) -> NDArray[np.int64]: ...
+    @property
+    def cells(self) -> str | None: ...
+    def centres(self) -> NDArray[np.float64]: ...
     def erase(self, x: _Matrix, threads: int | None = None) -> NDArray[Any]: ...
     def decode(self, z: _Matrix) -> NDArray[np.float64]: ...
     @property

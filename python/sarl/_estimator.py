@@ -1,73 +1,35 @@
-"""The base of the estimators: fits, encoding, results, other trade-offs, files."""
+"""The base of the estimators with linear adversaries: fits, results, other trade-offs."""
 
 from __future__ import annotations
 
-import os
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.exceptions import NotFittedError
-from sklearn.utils import Tags
 
-from . import _files
-from ._checks import (
-    GOALS,
-    Goal,
-    Limit,
-    check_ridge,
-    is_whole,
-    named_columns,
-    one_goal,
-    renamed,
-    threads,
-)
-from ._inputs import add_rows, fit_params, moment_options, name_inputs, read_rows, unseen
+from ._checks import GOALS, Goal, Limit, is_whole, one_goal, renamed, threads
+from ._encoder import Encoder, not_fitted
+from ._inputs import add_rows, fit_params, name_inputs
 from ._moments import Moments
 from ._results import Bounds, Front, HeldOut, Point
-from ._rows import is_tensor, native, parts
-from ._shape import Slopes, decoded, follow
+from ._rows import is_tensor, native
 from ._solved import Solved
 
 E = TypeVar("E", bound="Estimator")
 
 
-class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class Estimator(Encoder):
     """Second moments of rows, and the solution of a problem on them.
 
-    A subclass has the parameters. It may overrule `_goals`, `_new_moments`, `_ridge`, `_solve`,
-    `_encode`, `_slopes`, `_front_params` and `_params_of`.
+    A subclass has the parameters. It may overrule `_goals`, `_new_moments`, `_solve` and
+    `_front_params`, and what `Encoder` names.
     """
 
-    # Requested by default: without it `fit` is an error, and pipelines must pass it on.
-    __metadata_request__fit: ClassVar[dict[str, bool]] = {"sensitive_features": True}
     __metadata_request__partial_fit: ClassVar[dict[str, bool]] = {"sensitive_features": True}
 
-    #: Whether there is no target. Sensitive columns are features then, and the result is like X.
-    _erases: ClassVar[bool] = False
     #: The parameters of which one may be given.
     _goals: ClassVar[tuple[str, ...]] = GOALS
 
-    n_components: int | None = None
-    ridge: float | str | None
-    scale: str
-    folds: int
-    precision: str
-    target_type: Any = "auto"
-    sensitive_type: Any
-    sensitive: Any
-    unseen: str = "error"
-    random_state: Any
-    n_jobs: int | None
-    verbose: int
-    n_features_in_: int
-    feature_names_in_: NDArray[Any]
-
-    #: The moments of the rows; none after a file, and after a pickle of a full erasure.
-    _moments: Moments | None = None
-    #: None where rows came after the last solution.
-    _solved: Solved | None = None
     _front: Front | None = None
     #: Whether the rows came by `partial_fit`.
     _streams: bool = False
@@ -188,16 +150,14 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         name, value = one_goal(given, default=("max_leakage", 0.0))
         return ("max_leakage" if name == "leakage" else name), value
 
+    def _restore(self, solved: Solved) -> None:
+        self._set_goal(solved.model.goal)
+        self._set(None, solved)
+
     def _set_goal(self, goal: Goal) -> None:
         for name in self._goals:
             setattr(self, name, None)
         setattr(self, *goal)
-
-    def _new_moments(self) -> Moments:
-        return Moments(**moment_options(self))
-
-    def _ridge(self) -> str | dict[str, float]:
-        return check_ridge(self.ridge, self.folds)
 
     def _solve(self, goal: Goal, moments: Moments, *, whole: bool = True) -> Solved:
         return Solved.solve(moments, fit_params(self, moments), goal, whole, threads(self.n_jobs))
@@ -208,10 +168,7 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def _fitted(self) -> Solved:
         """The solution, computed now if rows came after the last one."""
         if not self.__sklearn_is_fitted__():
-            raise NotFittedError(
-                f"This {type(self).__name__} instance is not fitted yet. Call 'fit' with "
-                "appropriate arguments before using this estimator."
-            )
+            raise not_fitted(self)
         if self._solved is None:
             assert self._moments is not None
             self._solved = self._solve(self._goal(), self._moments)
@@ -223,60 +180,6 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         if solved.model.is_whole or self._moments is None:
             return solved
         return self._solve(solved.model.goal, self._moments, whole=True)
-
-    # -- encoding ------------------------------------------------------------------------------
-
-    def transform(self, X: Any) -> Any:
-        """Encode rows.
-
-        Parameters
-        ----------
-        X : array, sparse matrix, tensor or table of shape (n_rows, n_features)
-            Rows with the same columns as those of the fit.
-
-        Returns
-        -------
-        array, tensor or table of shape (n_rows, n_components)
-            Of the type and precision of X, unless :meth:`set_output` was called. A sparse matrix
-            gives an array. Tensors keep their gradient, but not through a kernel.
-        """
-        X = X if is_tensor(X) else native(X)
-        solved = self._fitted()
-        dense, codes = solved.columns.read(read_rows(self, X, reset=False), unseen(self))
-        with named_columns(solved.columns):
-            done = [self._encode(solved, part, [c[r] for c in codes]) for r, part in parts(dense)]
-        z = done[0] if len(done) == 1 else np.concatenate(done)
-        return follow(self, X, z, slopes=self._slopes)
-
-    def _encode(self, solved: Solved, dense: Any, codes: list[Any]) -> NDArray[Any]:
-        return solved.model.encode(dense, codes, threads(self.n_jobs))
-
-    def _slopes(self) -> Slopes | None:
-        """Columns of X and the derivatives of z by them, where it is linear."""
-        solved = self._fitted()
-        linear = solved.model.is_linear and not solved.columns.categories
-        return (list(solved.columns.numbers), solved.model.weights()) if linear else None
-
-    def inverse_transform(self, Z: Any) -> Any:
-        """The best linear reconstruction of the features from z.
-
-        Parameters
-        ----------
-        Z : array, tensor or table of shape (n_rows, n_components)
-            Encoded rows.
-
-        Returns
-        -------
-        array, tensor or table of shape (n_rows, n_features)
-            In the units of X. Of a column of categories it is the most likely one, so that the
-            result is a table: of the library of Z, or of pandas where Z is an array. Columns that
-            were left out because they are sensitive stay out.
-        """
-        return decoded(self, self._fitted(), Z)
-
-    @property
-    def _n_features_out(self) -> int:
-        return self._fitted().model.dim
 
     # -- results -------------------------------------------------------------------------------
 
@@ -317,11 +220,6 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         return self._held_out().attributes()
 
     @property
-    def n_components_(self) -> int:
-        """The number of dimensions of z; of an eraser that of what is left of X."""
-        return self._fitted().model.dim
-
-    @property
     def components_(self) -> NDArray[np.float64]:
         """The weights of each dimension: in the units of X, or of the columns of the kernel."""
         return np.ascontiguousarray(self._fitted().model.weights().T)
@@ -357,10 +255,6 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     def _held_out(self) -> Solved:
         return self._fitted().held_out(self._moments, threads(self.n_jobs))
-
-    def _front_params(self, solved: Solved) -> str:
-        """The parameters of the fit for other trade-offs."""
-        return solved.params
 
     @property
     def front_(self) -> Front:
@@ -421,62 +315,3 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             # Rows that are added to one of them are not those of the other.
             new._moments = self._moments.copy()
         return new
-
-    # -- files ---------------------------------------------------------------------------------
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model file, which the command line reads too: whole, or not at all.
-
-        Parameters
-        ----------
-        path : path
-            Where to; a safetensors file, with no code in it.
-        """
-        _files.save(self, self._fitted(), path)
-
-    @classmethod
-    def load(cls: type[E], path: str | os.PathLike[str]) -> E:
-        """Read a model file, written here or by the command line.
-
-        Parameters
-        ----------
-        path : path
-            The file.
-
-        Returns
-        -------
-        estimator
-            A fitted estimator of this class. See :func:`sarl.load` if the class is not known.
-        """
-        return _files.load(path, cls)
-
-    @classmethod
-    def _params_of(cls, solved: Solved) -> dict[str, Any]:
-        """Parameters that a model has, where its file has none of Python's."""
-        model = solved.model
-        scale = "standard" if model.scaling[0] else "none"
-        return {"n_components": model.cap, "ridge": model.ridge, "scale": scale}
-
-    def to_onnx(self, path: str | os.PathLike[str], *, double: bool = False) -> None:
-        """Write the encoder as an ONNX model: whole, or not at all.
-
-        An encoder of arrays has one input, ``X``, one of tables an input for each column, numbers
-        or text, of shape (rows, 1). The output is ``z``. That of an eraser is ``X_erased``, of the
-        shape of ``X``.
-
-        Parameters
-        ----------
-        path : path
-            Where to.
-        double : bool, default=False
-            Whether inputs and outputs are double precision; all is computed in it anyway.
-        """
-        _files.to_onnx(self._fitted(), path, double=double, erase=self._erases)
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.target_tags.multi_output = True
-        tags.target_tags.required = not self._erases
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags

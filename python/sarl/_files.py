@@ -131,7 +131,7 @@ def load(path: str | os.PathLike[str], cls: type[E] | None = None) -> E:
 
     Returns
     -------
-    SARL, KernelSARL or Eraser
+    SARL, KernelSARL, CertifiedSARL or Eraser
         The fitted estimator.
 
     Examples
@@ -163,8 +163,8 @@ def load(path: str | os.PathLike[str], cls: type[E] | None = None) -> E:
     solved = _solved(model, extra, about)
     found = _class(solved, about, sarl)
     if cls is not None and not issubclass(found, cls):
-        kernel = sarl.KernelSARL
-        if (cls is kernel) != (found is kernel) or cls is sarl.Eraser:
+        kernel, certified = sarl.KernelSARL, sarl.CertifiedSARL
+        if certified in (cls, found) or (cls is kernel) != (found is kernel) or cls is sarl.Eraser:
             raise ValueError(
                 f"{os.fspath(path)} holds a model of {found.__name__}, not of {cls.__name__}"
             )
@@ -178,13 +178,14 @@ def _restored(cls: Any, solved: Solved, params: dict[str, Any] | None) -> Any:
     known = cls._get_param_names()
     params = params or cls._params_of(solved)
     new = cls(**{name: value for name, value in params.items() if name in known})
-    new._set_goal(solved.model.goal)
-    new._set(None, solved)
+    new._restore(solved)
     name_inputs(new, solved.columns)
     return new
 
 
 def _class(solved: Solved, about: dict[str, Any], package: Any) -> Any:
+    if solved.model.cells is not None:
+        return package.CertifiedSARL
     if about.get("class") in ("SARL", "KernelSARL", "Eraser"):
         return getattr(package, about["class"])
     if not solved.model.is_linear:

@@ -14,6 +14,9 @@ from ._report import report as _report
 from ._solved import Solved
 from ._words import documented
 
+#: The kernels that there are.
+KERNELS = ("rbf", "laplacian", "polynomial")
+
 
 @documented
 class KernelSARL(Estimator):
@@ -142,52 +145,11 @@ class KernelSARL(Estimator):
         self.verbose = verbose
 
     def _how(self) -> dict[str, Any]:
-        """The kernel's parameters, each checked."""
-        kernel = check_choice("kernel", self.kernel, ("rbf", "laplacian", "polynomial"))
-        approx = check_choice("approx", self.approx, ("landmarks", "exact", "random-features"))
-        if kernel == "polynomial" and approx == "random-features":
-            raise ValueError(
-                "there are no random Fourier features of a polynomial kernel; use approx='landmarks'"
-            )
-        gamma = self.gamma
-        if isinstance(gamma, str):
-            check_choice("gamma", gamma, ("auto",))
-        for name, value, least, words in (
-            ("gamma", gamma, 1e-300, "a finite number above 0, or 'auto'"),
-            ("coef0", self.coef0, 0, "a finite number, 0 or more"),
-        ):
-            if not isinstance(value, str) and not (is_number(value) and value >= least):
-                raise ValueError(f"{name} is {value!r}: expected {words}")
-        public = _rows_of(self.landmarks)
-        if public is not None and approx != "landmarks":
-            raise ValueError(
-                f"landmarks are rows and approx is {approx!r}: only approx='landmarks' takes rows"
-            )
-        count = self.landmarks if public is None else len(public)
-        for name, value, most in (
-            ("degree", self.degree, 100),
-            ("landmarks", count, 100_000),
-        ):
-            if not is_whole(value, 1, most):
-                raise ValueError(f"{name} is {value!r}: expected a whole number, 1 to {most}")
-        if not is_number(self.tolerance) or not 0 <= self.tolerance < 1:
-            raise ValueError(f"tolerance is {self.tolerance!r}: expected 0 or more, below 1")
-        sampling = check_choice("sampling", self.sampling, ("adaptive", "uniform"))
-        if approx == "landmarks" and sampling == "uniform":
-            approx = "uniform_landmarks"
-        return {
-            "family": kernel,
-            "gamma": None if isinstance(gamma, str) else float(gamma),
-            "degree": int(self.degree),
-            "coef0": float(self.coef0),
-            "approximation": approx.replace("-", "_"),
-            "landmarks": int(count),
-            "tolerance": float(self.tolerance),
-        }
+        return kernel_params(self, KERNELS)
 
     def _new_moments(self) -> Moments:
         return Moments._behind(
-            self._how(), self.scale, _rows_of(self.landmarks), **moment_options(self)
+            self._how(), self.scale, rows_of(self.landmarks), **moment_options(self)
         )
 
     def fit_moments(self, moments: Moments) -> Any:
@@ -228,6 +190,51 @@ class KernelSARL(Estimator):
         return (None, None) if known is None or known.kernel is None else known.kernel
 
 
-def _rows_of(landmarks: Any) -> Any:
+def kernel_params(estimator: Any, kernels: tuple[str, ...]) -> dict[str, Any]:
+    """The parameters of a kernel, each checked."""
+    kernel = check_choice("kernel", estimator.kernel, kernels)
+    approx = check_choice("approx", estimator.approx, ("landmarks", "exact", "random-features"))
+    if kernel == "polynomial" and approx == "random-features":
+        raise ValueError(
+            "there are no random Fourier features of a polynomial kernel; use approx='landmarks'"
+        )
+    gamma = estimator.gamma
+    if isinstance(gamma, str):
+        check_choice("gamma", gamma, ("auto",))
+    for name, value, least, words in (
+        ("gamma", gamma, 1e-300, "a finite number above 0, or 'auto'"),
+        ("coef0", estimator.coef0, 0, "a finite number, 0 or more"),
+    ):
+        if not isinstance(value, str) and not (is_number(value) and value >= least):
+            raise ValueError(f"{name} is {value!r}: expected {words}")
+    public = rows_of(estimator.landmarks)
+    if public is not None and approx != "landmarks":
+        raise ValueError(
+            f"landmarks are rows and approx is {approx!r}: only approx='landmarks' takes rows"
+        )
+    count = estimator.landmarks if public is None else len(public)
+    for name, value, most in (
+        ("degree", estimator.degree, 100),
+        ("landmarks", count, 100_000),
+    ):
+        if not is_whole(value, 1, most):
+            raise ValueError(f"{name} is {value!r}: expected a whole number, 1 to {most}")
+    if not is_number(estimator.tolerance) or not 0 <= estimator.tolerance < 1:
+        raise ValueError(f"tolerance is {estimator.tolerance!r}: expected 0 or more, below 1")
+    sampling = check_choice("sampling", estimator.sampling, ("adaptive", "uniform"))
+    if approx == "landmarks" and sampling == "uniform":
+        approx = "uniform_landmarks"
+    return {
+        "family": kernel,
+        "gamma": None if isinstance(gamma, str) else float(gamma),
+        "degree": int(estimator.degree),
+        "coef0": float(estimator.coef0),
+        "approximation": approx.replace("-", "_"),
+        "landmarks": int(count),
+        "tolerance": float(estimator.tolerance),
+    }
+
+
+def rows_of(landmarks: Any) -> Any:
     """Rows to choose landmarks from; none if a number of them was given."""
     return None if np.ndim(landmarks) == 0 and not hasattr(landmarks, "columns") else landmarks

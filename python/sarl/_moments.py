@@ -14,7 +14,7 @@ from sklearn.utils.validation import _check_sample_weight
 from . import _core, _labels
 from ._checks import check_choice, check_folds, named_columns, threads
 from ._columns import Columns
-from ._labels import Label, Treats
+from ._labels import Label, Treats, Values
 from ._progress import Progress
 from ._rows import is_table, native, parts
 
@@ -156,16 +156,9 @@ class Moments:
         columns = self._columns or Columns.learn(X, leave_out)
         dense, codes = columns.read(X, unseen)
         known = self._core is not None
-        target, targets = (
-            ([], [])
-            if y is None
-            else _labels.read(y, "y", True, self.target_type, self._of(True) if known else None)
-        )
-        hidden, sensitives = _labels.read(
-            s, "s", False, self.sensitive_type, self._of(False) if known else None
-        )
-        labels, values = [*target, *hidden], [*targets, *sensitives]
-        if known and bool(self._of(True)) != bool(target):
+        labels, values = self._read_labels(y, s)
+        target = any(label.target for label in labels)
+        if known and bool(self._of(True)) != target:
             raise ValueError(
                 "y was not given before: the features are the target"
                 if target
@@ -197,6 +190,19 @@ class Moments:
                 )
         self._columns, self._labels, self._core = columns, labels, core
 
+    def _read_labels(self, y: Any, s: Any) -> tuple[list[Label], list[Values]]:
+        """Targets, where there are any, and what is to be hidden, row by row."""
+        known = self._core is not None
+        labels, values = [], []
+        for of, name, target in ((y, "y", True), (s, "s", False)):
+            if of is not None:
+                kind = self.target_type if target else self.sensitive_type
+                before = self._of(target) if known else None
+                more = _labels.read(of, name, target, kind, before)
+                labels += more[0]
+                values += more[1]
+        return labels, values
+
     def _of(self, target: bool) -> list[Label]:
         return [label for label in self._labels if label.target == target]
 
@@ -207,7 +213,9 @@ class Moments:
         dense: Any,
         codes: list[NDArray[np.uint32]],
         weights: NDArray[np.float64] | None,
+        which: NDArray[np.intp] | None = None,
     ) -> _core.Fit:
+        """A fit that rows can be pushed into; a kernel looks at them, or at those at some places."""
         core = _core.Fit(
             json.dumps(self._params()),
             *self._layout(columns, labels),
@@ -215,8 +223,8 @@ class Moments:
             keep_inputs=self._kernel is not None,
         )
         if core.needs_sample:
-            with named_columns(columns):
-                for rows, part in parts(dense):
+            with named_columns(columns, which):
+                for rows, part in parts(dense, which):
                     of = None if weights is None else weights[rows]
                     core.sample(part, [c[rows] for c in codes], of)
                 if self._public is not None:

@@ -77,10 +77,19 @@ def native(x: Any) -> Any:
     return x
 
 
-def parts(dense: Any) -> Iterator[tuple[slice, Floats]]:
-    """The rows as contiguous arrays: all at once where they are contiguous, or some at a time."""
+def parts(dense: Any, which: NDArray[np.intp] | None = None) -> Iterator[tuple[Any, Floats]]:
+    """The rows as contiguous arrays: all at once where they are contiguous, or some at a time.
+
+    Of all rows, or of those at some places. With each array come the places of its rows.
+    """
     n, width = dense.shape
     sparse = is_sparse(dense)
+    if which is not None:
+        step = max(1, COPIED // max(1, width))
+        for start in range(0, len(which), step):
+            at = which[start : start + step]
+            yield at, (dense[at].toarray() if sparse else np.ascontiguousarray(dense[at]))
+        return
     if not sparse and (dense.flags.c_contiguous or dense.flags.f_contiguous):
         yield slice(0, n), dense
         return

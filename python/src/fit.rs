@@ -34,6 +34,9 @@ type LabelOf = (String, bool, usize);
 /// What a kernel learnt, as bytes, and the mean and the spread of each dense input.
 type ChosenParts<'py> = (Bound<'py, PyBytes>, Vec<(f64, f64)>);
 
+/// Means and variances of label columns.
+type Stats = (Vec<f64>, Vec<f64>);
+
 fn parsed(params: &str) -> PyResult<FitParams> {
     serde_json::from_str(params).map_err(|e| wrong(format!("these are no parameters: {e}")))
 }
@@ -239,9 +242,7 @@ impl Fit {
                     true => Solved::Erasing(Box::new(shared.erase(goal)?)),
                     false => Solved::Whole(Box::new(shared.solve(goal)?)),
                 };
-                let covariances = shared.moments().covariances()?;
-                let label = |l: &sarl::LabelCovariances| (l.mean.clone(), l.variance.clone());
-                Ok((solved, [label(&covariances.target), label(&covariances.sensitive)]))
+                Ok((solved, Fit::label_stats(&shared)?))
             },
             || Ok(()),
         )?;
@@ -326,8 +327,15 @@ impl Fit {
         Fit { fit: Arc::new(fit), finished: Arc::default() }
     }
 
+    /// The mean and the variance of each label column of the target and of what is hidden.
+    pub fn label_stats(fitted: &Fitted) -> sarl::Result<[Stats; 2]> {
+        let covariances = fitted.moments().covariances()?;
+        let label = |l: &sarl::LabelCovariances| (l.mean.clone(), l.variance.clone());
+        Ok([label(&covariances.target), label(&covariances.sensitive)])
+    }
+
     /// The fit with all its rows, for these parameters; the last one is kept.
-    fn finish(
+    pub fn finish(
         &self,
         py: Python<'_>,
         params: &str,

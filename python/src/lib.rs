@@ -6,6 +6,8 @@
 
 mod arrays;
 mod audit;
+mod cells;
+mod certificate;
 mod codes;
 mod compare;
 mod erase;
@@ -27,6 +29,8 @@ use pyo3::prelude::*;
 mod _core {
     #[pymodule_export]
     use super::audit::{audit, probes};
+    #[pymodule_export]
+    use super::cells::{Counter, Cutter, parts};
     #[pymodule_export]
     use super::codes::integer_codes;
     #[pymodule_export]

@@ -17,7 +17,7 @@ use crate::fit::held_out_columns;
 use crate::goal::{Limit, goal, parameter};
 use crate::solved::Solved;
 use crate::work::released;
-use crate::{files, onnx};
+use crate::{cells, certificate, files, onnx};
 
 /// Numbers that are encoded between two questions whether somebody pressed Ctrl-C.
 pub const CHUNK: usize = 1 << 22;
@@ -49,6 +49,7 @@ pub fn model_of(solved: Solved) -> Model {
 impl Model {
     /// Another goal from the same fit.
     fn retune(&self, goal_name: &str, value: Limit) -> PyResult<Self> {
+        self.solved.check_uncut("other trade-off")?;
         let model = self.solved.whole()?.retune(goal(goal_name, value)?).map_err(refused)?;
         Ok(model_of(Solved::Whole(Box::new(model))))
     }
@@ -67,6 +68,33 @@ impl Model {
             Matrix::Double(x) => self.encoded(py, view(x)?, &codes, threads)?.into_any(),
             Matrix::Single(x) => self.encoded(py, view(x)?, &codes, threads)?.into_any(),
         })
+    }
+
+    /// The cell of each row.
+    #[pyo3(signature = (x, codes, threads=None))]
+    fn cell<'py>(
+        &self,
+        py: Python<'py>,
+        x: Matrix<'py>,
+        codes: Vec<PyReadonlyArray1<'py, u32>>,
+        threads: Option<usize>,
+    ) -> PyResult<Bound<'py, PyArray1<i64>>> {
+        let codes = codes.iter().map(slice).collect::<PyResult<Vec<_>>>()?;
+        match &x {
+            Matrix::Double(x) => cells::cells_of(py, self.encoder()?, view(x)?, &codes, threads),
+            Matrix::Single(x) => cells::cells_of(py, self.encoder()?, view(x)?, &codes, threads),
+        }
+    }
+
+    /// The cells, as JSON: what was asked, expected and certified; none where z is not cut.
+    #[getter]
+    fn cells(&self) -> Option<String> {
+        self.solved.cells().map(|cells| certificate::cells(cells).to_string())
+    }
+
+    /// The centres of the cells, cells × dim.
+    fn centres<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        cells::centres(py, &self.solved)
     }
 
     /// x without what is hidden, of the shape and precision of x.
@@ -348,6 +376,7 @@ impl Model {
         if let Some(erasure) = self.erasure.get() {
             return Ok(erasure);
         }
+        self.solved.check_uncut("erasure")?;
         let erasure = self.solved.erasure().map_err(refused)?;
         Ok(self.erasure.get_or_init(|| erasure))
     }

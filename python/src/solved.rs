@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use pyo3::PyResult;
+use sarl::cells::Cells;
 use sarl::{Attributes, Bounds, Certificate, Erasing, Erasure, Goal, Label, Model, Point};
 
 use crate::failure::wrong;
@@ -24,6 +25,24 @@ impl Solved {
                  other goals, the front and z need the moments of its rows, or a file that was \
                  saved with whole=True",
             )),
+        }
+    }
+
+    /// Where z is cut, if it is.
+    pub fn cells(&self) -> Option<&Cells> {
+        match self {
+            Solved::Whole(model) => model.cells(),
+            Solved::Erasing(_) => None,
+        }
+    }
+
+    /// Refuses what would go around the cells of a model.
+    pub fn check_uncut(&self, what: &str) -> PyResult<()> {
+        match self.cells() {
+            Some(_) => Err(wrong(format!(
+                "this model gives cells with a guarantee, never z itself: there is no {what} of it"
+            ))),
+            None => Ok(()),
         }
     }
 

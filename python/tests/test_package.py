@@ -24,7 +24,7 @@ def test_examples_in_docstrings(name):
 
 
 def test_everything_public_is_documented_with_an_example():
-    for name in ("SARL", "KernelSARL", "Eraser", "Moments", "audit", "load"):
+    for name in ("SARL", "KernelSARL", "CertifiedSARL", "Eraser", "Moments", "audit", "load"):
         text = getattr(sarl, name).__doc__
         assert "Examples\n" in text and ">>>" in text, name
         assert "{" + "goals}" not in text
@@ -48,6 +48,14 @@ def test_everything_public_is_documented_with_an_example():
             "fit_moments",
         ):
             assert getattr(cls, method).__doc__, method
+
+
+def test_the_certified_encoder_is_documented():
+    cls = sarl.CertifiedSARL
+    for parameter in cls().get_params():
+        assert re.search(rf"^ +(\w+, )*{parameter}(, \w+)* : ", cls.__doc__, re.M), parameter
+    for method in ("fit", "transform", "fit_transform", "cell", "certify", "save", "to_onnx"):
+        assert getattr(cls, method).__doc__, method
 
 
 def check(*words):

@@ -138,6 +138,15 @@ impl Graph {
         self.node("Expand", &[&row, &shape], Vec::new())
     }
 
+    /// The integer 0 in every row, rows × 1, for as many rows as `like` has.
+    pub fn zeros(&mut self, like: &str) -> String {
+        let rows = self.node("Shape", &[like], vec![integer("start", 0), integer("end", 1)]);
+        let one = self.integers(&[1]);
+        let shape = self.node("Concat", &[&rows, &one], vec![integer("axis", 0)]);
+        let zero = self.integers(&[0]);
+        self.node("Expand", &[&zero, &shape], Vec::new())
+    }
+
     /// A graph inside this one. It shares the names, since it sees the values around it.
     pub fn body(&mut self, name: &str, build: impl FnOnce(&mut Graph)) -> AttributeProto {
         let inner = GraphProto { name: name.to_owned(), ..Default::default() };

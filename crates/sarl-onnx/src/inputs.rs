@@ -6,7 +6,7 @@ use sarl::Encoder;
 
 use crate::graph::{Dim, Graph, integer, texts};
 use crate::proto::{DOUBLE, STRING};
-use crate::{Column, ENCODED, Error, Inputs};
+use crate::{CELL, Column, ENCODED, Error, Inputs};
 
 /// The name of the one input that is a matrix.
 const MATRIX: &str = "X";
@@ -15,7 +15,11 @@ impl Inputs<'_> {
     /// Whether these are inputs of the encoder, and of a graph.
     pub(crate) fn check(&self, encoder: &Encoder) -> Result<(), Error> {
         if let Inputs::Table(columns) = self {
-            check_names(columns)?;
+            let outputs: &[&str] = match encoder.cells() {
+                Some(_) => &[ENCODED, CELL],
+                None => &[ENCODED],
+            };
+            check_names(columns, outputs)?;
             columns.iter().try_for_each(check_values)?;
             check_widths(columns, encoder)?;
         }
@@ -107,13 +111,13 @@ pub fn scaled(graph: &mut Graph, mut x: String, shift: &[f64], factor: &[f64]) -
     x
 }
 
-fn check_names(columns: &[Column<'_>]) -> Result<(), Error> {
-    let mut seen = HashSet::from([ENCODED]);
+fn check_names(columns: &[Column<'_>], outputs: &[&str]) -> Result<(), Error> {
+    let mut seen = HashSet::new();
     for name in columns.iter().map(Column::name) {
         if name.is_empty() {
             return Err(Error::NoName);
         }
-        if name == ENCODED {
+        if outputs.contains(&name) {
             return Err(Error::OutputName { name: name.to_owned() });
         }
         if !seen.insert(name) {

@@ -8,6 +8,9 @@
 //! encoder are large and cancel. Unlike [`Encoder::encode`], a model does not refuse values that
 //! are not finite: NaN gives NaN in all of the row that depends on it.
 //!
+//! An encoder with cells gives the centre of the cell as `z`, never z itself, and the number of the
+//! cell as `cell`.
+//!
 //! ```
 //! use faer::Mat;
 //! use sarl::{Block, Fit, FitParams, Goal, Layout, Role};
@@ -26,6 +29,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod cells;
 mod graph;
 mod inputs;
 mod maps;
@@ -38,7 +42,7 @@ use sarl::{Encoder, Erasure};
 
 use crate::graph::{Dim, Graph, ML, integer};
 use crate::proto::{
-    DOUBLE, FLOAT, GraphProto, ModelProto, OperatorSetIdProto, StringStringEntryProto,
+    DOUBLE, FLOAT, GraphProto, INT64, ModelProto, OperatorSetIdProto, StringStringEntryProto,
 };
 
 /// The version of the file format, and of the operators in the two domains.
@@ -76,6 +80,9 @@ pub enum Column<'a> {
 
 /// The name of what an encoder computes.
 const ENCODED: &str = "z";
+
+/// The name of the cell that an encoder with cells gives.
+const CELL: &str = "cell";
 
 /// The name of what an eraser computes.
 const ERASED: &str = "X_erased";
@@ -136,16 +143,25 @@ pub enum Error {
 }
 
 /// The bytes of an ONNX model of an encoder, whose output is `z`, rows × dim. Numbers come in and go
-/// out as doubles if `double`, else in single precision.
+/// out as doubles if `double`, else in single precision. An encoder with cells has a second output
+/// `cell`, an integer for each row, and its `z` is the centre of the cell.
 pub fn encoder(encoder: &Encoder, inputs: &Inputs<'_>, double: bool) -> Result<Vec<u8>, Error> {
     inputs.check(encoder)?;
     let element = if double { DOUBLE } else { FLOAT };
     let mut names = inputs.names();
-    names.push(ENCODED.to_owned());
+    names.extend([ENCODED.to_owned(), CELL.to_owned()]);
     let mut graph = Graph::new("sarl", names);
     let x = inputs.declare(&mut graph, element, encoder.inputs());
     let z = maps::encoded(&mut graph, encoder, x);
-    finish(graph, &z, ENCODED, element, encoder.dim(), maps::name(encoder.map()))
+    let map = maps::name(encoder.map());
+    let Some(cells) = encoder.cells() else {
+        return finish(graph, &z, ENCODED, element, encoder.dim(), map);
+    };
+    let (cell, centre) = cells::cut(&mut graph, &z, cells);
+    result(&mut graph, &centre, ENCODED, element, encoder.dim());
+    graph.named_node("Identity", &[&cell], Vec::new(), CELL);
+    graph.output(CELL, INT64, &[Dim::Rows]);
+    bytes(graph.finish(), format!("{map}, {} cells", cells.count()))
 }
 
 /// The bytes of an ONNX model of erasure in place: from `X` to `X_erased`, of the same shape and
@@ -168,9 +184,14 @@ fn finish(
     width: usize,
     map: String,
 ) -> Result<Vec<u8>, Error> {
+    result(&mut graph, value, name, element, width);
+    bytes(graph.finish(), map)
+}
+
+/// Declares a value of doubles as an output of this type, rows × width.
+fn result(graph: &mut Graph, value: &str, name: &str, element: i32, width: usize) {
     graph.named_node("Cast", &[value], vec![integer("to", element.into())], name);
     graph.output(name, element, &[Dim::Rows, Dim::Of(width)]);
-    bytes(graph.finish(), map)
 }
 
 fn bytes(graph: GraphProto, map: String) -> Result<Vec<u8>, Error> {
