@@ -106,7 +106,8 @@ impl<'a> CertifiedFront<'a> {
                     percent(last.advantage()),
                     percent(last.utility()),
                 );
-                Verdict { state: state(first), text }
+                // Which point is used is left to the reader.
+                Verdict { state: State::Open, text }
             }
             _ => Verdict {
                 state: State::Open,
@@ -201,9 +202,9 @@ impl<'a> CertifiedFront<'a> {
         Frame {
             title,
             keys: vec![
-                ("Advantage, at most".to_owned(), percent(point.advantage())),
+                ("At most".to_owned(), percent(point.advantage())),
                 ("Seen".to_owned(), percent(point.observed())),
-                ("Target score".to_owned(), percent(point.utility())),
+                ("Score".to_owned(), percent(point.utility())),
             ],
             text,
             charts: vec![cells::chart(point, self.table)],
