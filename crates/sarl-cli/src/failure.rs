@@ -96,7 +96,7 @@ impl From<sarl::Error> for Failure {
                 Exit::Unreachable,
                 Some("ask for less, or fit with a smaller --ridge or a larger --dim"),
             ),
-            Error::Uncertifiable { .. } => {
+            Error::Uncertifiable { .. } | Error::NoCells { .. } => {
                 (Exit::Unreachable, Some("allow more, or give more rows"))
             }
             Error::NoGroups { .. } => (Exit::Usage, Some("name a column of classes, or COL:class")),

@@ -67,7 +67,7 @@ impl TableReport<'_> {
         let Some(path) = &options.html else { return Ok(None) };
         let shown = self.draw(options.html_rows as usize, global)?;
         let text = PageText {
-            subtitle: format!("sarl {} · {}", self.command, short_names(self.files)),
+            subtitle: subtitle(self.command, self.files),
             // An audit that was asked for by itself is what the report is about.
             audit_leads: self.command == "audit",
             warnings: self.warnings,
@@ -90,6 +90,11 @@ impl TableReport<'_> {
         let rows = memory::read(&source, self.schema, None, &options, draw, global)?;
         Ok(Some(Shown::drawn(rows, self.seed)))
     }
+}
+
+/// What made a page, on what.
+pub fn subtitle(command: &str, files: &[PathBuf]) -> String {
+    format!("sarl {command} · {}", short_names(files))
 }
 
 /// Names without folders.

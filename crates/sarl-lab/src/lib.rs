@@ -39,6 +39,7 @@
 //! # Ok::<(), sarl_lab::Error>(())
 //! ```
 
+pub mod certificate;
 mod compare;
 mod comparison;
 mod error;
@@ -52,13 +53,14 @@ mod table;
 mod watch;
 pub mod words;
 
+pub use certificate::Certified;
 pub use compare::{CHART, Compared, Method, Ours, PageOf, Plan, Wanted};
 pub use comparison::{Comparison, Probing, Run, RunOutcome, Scored, Sides, best_at_no_more};
 pub use error::{Error, Result};
 pub use mean::Mean;
 pub use page::{
-    AuditCurve, Audited, Command, Input, Inputs, Made, POINTS, PageText, Row, Shown, Subject,
-    facts, front_rows, spreads,
+    AuditCurve, Audited, CertifiedFront, Command, Input, Inputs, Made, POINTS, PageText, Row,
+    Shown, Subject, facts, front_rows, spreads,
 };
 pub use parts::{Files, Parts, Split, choose};
 pub use rows::{Reservoir, Rows, fit, standardise};

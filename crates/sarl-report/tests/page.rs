@@ -3,8 +3,8 @@
 
 use roxmltree::{Document, Node};
 use sarl_report::page::{
-    Bound, Chart, Column, Cursor, Embedding, Explorer, Fact, Front, HeldOut, Holds, Note, NoteKind,
-    Page, Position, Section, State, Table, Values, Verdict, Weights, Words,
+    Bound, Chart, Column, Cursor, Embedding, Explorer, Fact, Frame, Front, HeldOut, Holds, Note,
+    NoteKind, Page, Position, Section, State, Steps, Table, Values, Verdict, Weights, Words,
 };
 use sarl_report::{Axis, Bars, Cross, Figure, Line, Panel, Points, Rule};
 use serde_json::Value;
@@ -138,6 +138,59 @@ fn page() -> Page {
         about: vec![Fact { name: NASTY.to_owned(), value: NASTY.to_owned(), code: true }],
         ..Page::default()
     }
+}
+
+/// A page of frames under a slider.
+fn stepped() -> Page {
+    let bars = Panel::new("", Axis::new("cell").categories(["0", NASTY]), Axis::new("y"));
+    let frame = |k: u32| Frame {
+        title: format!("frame {k} {NASTY}"),
+        keys: vec![(NASTY.to_owned(), format!("{k} %"))],
+        text: vec![NASTY.to_owned()],
+        charts: vec![
+            Figure::new("cells", NASTY)
+                .panel(bars.clone().mark(Bars::new(NASTY, vec![f64::from(k), 0.5])))
+                .into(),
+        ],
+        tables: Vec::new(),
+    };
+    let steps = Steps {
+        title: NASTY.to_owned(),
+        text: vec![NASTY.to_owned()],
+        label: NASTY.to_owned(),
+        ends: [NASTY.to_owned(), "right".to_owned()],
+        chart: front(),
+        frames: (0..3).map(frame).collect(),
+        start: 1,
+        start_is: NASTY.to_owned(),
+    };
+    let note = Note { kind: NoteKind::NotGuaranteed, title: NASTY.to_owned(), text: Vec::new() };
+    let verdict = Verdict { state: State::Good, text: NASTY.to_owned() };
+    Page { verdict: Some(verdict), summary: vec![note], steps: Some(steps), ..Page::default() }
+}
+
+#[test]
+fn frames_are_all_in_the_file_and_the_first_shown_is_where_the_slider_starts() {
+    let html = stepped().html().unwrap();
+    let empty = Page::default().html().unwrap();
+    for tag in ["<script", "</script", "<!--"] {
+        assert_eq!(html.matches(tag).count(), empty.matches(tag).count(), "{tag}");
+    }
+    let main = main_of(&html);
+    let page = Document::parse(&main).unwrap();
+    for k in 0..3 {
+        let frame = with_id(&page, &format!("steps-frame-{k}"));
+        assert!(frame.attribute("hidden").is_none() && words(frame).contains(NASTY));
+        assert_eq!(frame.attribute("data-says"), Some(&*format!("{NASTY} {k} %")));
+        let values = frame.descendants().filter_map(|n| n.attribute("data-value"));
+        assert_eq!(values.collect::<Vec<_>>(), [k.to_string(), "0.5".to_owned()]);
+    }
+    let slider = with_id(&page, "steps-slider");
+    assert_eq!((slider.attribute("value"), slider.attribute("max")), (Some("1"), Some("2")));
+    let at = |part: &str| main.find(part).unwrap_or_else(|| panic!("no {part}"));
+    assert!(
+        at("id=\"verdict\"") < at("class=\"cards\"") && at("class=\"cards\"") < at("id=\"steps\"")
+    );
 }
 
 /// What is between two pieces of text, of which the first stands there once.

@@ -187,6 +187,12 @@ pub enum Error {
         /// The least that can be expected.
         least: f64,
     },
+    /// No cells keep anything of the target.
+    #[error("no cells that keep anything of the target were found on {rows} rows")]
+    NoCells {
+        /// The rows that cells were sought on.
+        rows: u64,
+    },
     /// Cells are certified against adversaries that name a group.
     #[error("`{name}` holds numbers: a guarantee against every adversary needs groups")]
     NoGroups {

@@ -7,6 +7,7 @@ use std::time::Instant;
 use sarl::Model;
 use sarl::cells::{Adversary, CellGoal, Certifier, Chooser, LOOKS, Limits, Part, PartRows};
 use sarl_data::Source;
+use sarl_lab::{Certified, CertifiedFront};
 use serde_json::{Value, json};
 
 use super::fit::SCHEMA;
@@ -17,24 +18,33 @@ use crate::origin::Origin;
 use crate::output::{self, bounds_json, joined, percent, point_json};
 use crate::progress::{self, Spinner};
 use crate::sheet::{Sheet, Step};
-use crate::{certificate, given_away, plot};
+use crate::{certificate, given_away, page, plot};
 
 /// Points of a certified front.
 const POINTS: usize = 12;
+/// Points of the front beside a fitted model.
+const BESIDE: usize = 8;
 
 pub fn fit(options: &Fit, goal: &CellGoal, global: &Global) -> Outcome {
     let start = Instant::now();
-    if options.page.html.is_some() {
-        return Err(Failure::usage("--html cannot show cells yet")
-            .hint("leave it out; `sarl front --certified --csv` has the points"));
-    }
-    let outputs = [options.output.as_path()];
+    no_audit(options.audit)?;
+    let outputs: Vec<&Path> =
+        [&options.output].into_iter().chain(&options.page.html).map(PathBuf::as_path).collect();
     let (table, chooser, rows) = prepared(&options.data, &options.encoder, &outputs, goal, global)?;
-    let proposals = {
+    let (proposals, beside) = {
         let _spinner = Spinner::new("choosing cells", global.quiet);
-        chooser.choose(goal, rows.certify)?
+        let beside = match options.page.html {
+            Some(_) => chooser.clone().front(&unlimited(goal), rows.certify, BESIDE)?,
+            None => Vec::new(),
+        };
+        (chooser.choose(goal, rows.certify)?, beside)
     };
-    let certified = certify(&table, proposals, LOOKS, (goal, rows), options.encoder.seed, global)?;
+    // The front has a 1 − confidence of its own: the guarantee of the fit does not depend on it.
+    let (first, looks) = (proposals.len(), beside.len().max(1));
+    let mut all = looked_at(proposals, LOOKS);
+    all.extend(looked_at(beside, looks));
+    let mut certified = certify(&table, all, (goal, rows), options.encoder.seed, global)?;
+    let beside = certified.split_off(first);
     let Some(mut model) = first_that_meets(certified, goal)? else {
         return Err(Failure::new(Exit::Unreachable, "no cells were found"));
     };
@@ -46,6 +56,16 @@ pub fn fit(options: &Fit, goal: &CellGoal, global: &Global) -> Outcome {
     progress::check()?;
     sarl_data::write_file(&options.output, &model.to_bytes()?)?;
     given_away::notes(&model, &table.schema).iter().for_each(|note| output::note(global, note));
+    let shown = match &options.page.html {
+        Some(path) => {
+            let models: Vec<&Model> = beside.iter().collect();
+            Some((
+                path,
+                report("fit", &models, Some(&model), goal, &table, path, options.encoder.seed)?,
+            ))
+        }
+        None => None,
+    };
     let seconds = json!({ "total": start.elapsed().as_secs_f64() });
     let (Some(cells), Some(found)) = (model.cells(), model.cells().and_then(|c| c.certificate()))
     else {
@@ -53,12 +73,16 @@ pub fn fit(options: &Fit, goal: &CellGoal, global: &Global) -> Outcome {
     };
     if !global.json {
         let text = certificate::text(found, cells, Some(&table.schema));
-        return output::print(&format!("{text}\n\nwritten to {}", options.output.display()));
+        output::print(&format!("{text}\n\nwritten to {}", options.output.display()))?;
+        return match shown {
+            Some((path, _)) => output::print(&format!("report written to {}", path.display())),
+            None => Ok(()),
+        };
     }
     let solution = model.certificate();
     let about = json!({ "goal": certificate::goal_json(goal) });
     let point = point_json(model.point(), None);
-    let rest = json!({
+    let mut rest = json!({
         "dual_bound": solution.dual_bound,
         "gap": solution.gap,
         "bounds": bounds_json(model.reduced(), &model.front()?)?,
@@ -66,15 +90,18 @@ pub fn fit(options: &Fit, goal: &CellGoal, global: &Global) -> Outcome {
         "seconds": seconds,
         "model": options.output,
     });
+    if let Some((path, points)) = shown {
+        rest["certified"] = points.into();
+        rest["html"] = json!(path);
+    }
     output::print_json(&joined(joined(about, point), rest))
 }
 
 pub fn front(options: &Front, global: &Global) -> Outcome {
-    if options.page.html.is_some() {
-        return Err(Failure::usage("--html cannot show cells yet").hint("use --csv"));
-    }
+    no_audit(options.audit)?;
     let goal = options.cells.goal(Adversary::Advantage, Limits::Each(1.0))?;
-    let outputs: Vec<&Path> = options.csv.iter().map(PathBuf::as_path).collect();
+    let outputs: Vec<&Path> =
+        options.csv.iter().chain(&options.page.html).map(PathBuf::as_path).collect();
     let (table, chooser, rows) =
         prepared(&options.data, &options.encoder, &outputs, &goal, global)?;
     let proposals = {
@@ -83,13 +110,20 @@ pub fn front(options: &Front, global: &Global) -> Outcome {
     };
     let looks = proposals.len().max(1);
     let seed = options.encoder.seed;
-    let models = certify(&table, proposals, looks, (&goal, rows), seed, global)?;
-    let points: Vec<Value> = models.iter().filter_map(point).collect();
+    let models = certify(&table, looked_at(proposals, looks), (&goal, rows), seed, global)?;
+    let points: Vec<Value> =
+        models.iter().filter_map(Certified::new).map(|point| point.json()).collect();
     if let Some(path) = &options.csv {
         sarl_data::write_file(path, csv(&points).as_bytes())?;
     }
+    let mut value = json!({ "confidence": goal.confidence, "certified": points });
+    if let Some(path) = &options.page.html {
+        let models: Vec<&Model> = models.iter().collect();
+        value["certified"] = report("front", &models, None, &goal, &table, path, seed)?.into();
+        value["html"] = json!(path);
+    }
     if global.json {
-        return output::print_json(&json!({ "confidence": goal.confidence, "certified": points }));
+        return output::print_json(&value);
     }
     output::print(&front_table(&points))?;
     output::print(&format!("\n{}\n", drawing(&points)))?;
@@ -98,7 +132,52 @@ pub fn front(options: &Front, global: &Global) -> Outcome {
          confidence. {}",
         percent(goal.confidence),
         certificate::LIMITS
-    )))
+    )))?;
+    match &options.page.html {
+        Some(path) => output::print(&format!("\nreport written to {}", path.display())),
+        None => Ok(()),
+    }
+}
+
+/// Writes the page; the points on it, as JSON.
+fn report(
+    command: &str,
+    together: &[&Model],
+    fitted: Option<&Model>,
+    goal: &CellGoal,
+    data: &FittedTable,
+    path: &Path,
+    seed: u64,
+) -> Outcome<Vec<Value>> {
+    let table = page::table(&data.schema)?;
+    let together_of = together.iter().filter_map(|model| Certified::new(model));
+    let front =
+        CertifiedFront::new(together_of, fitted.and_then(Certified::new), goal, Some(&table));
+    let models: Vec<&Model> = fitted.into_iter().chain(together.iter().copied()).take(1).collect();
+    let about = page::about(&data.files, Some(&table), &models, seed);
+    page::write(&front.page(page::subtitle(command, &data.files), about), path)?;
+    Ok(front.json())
+}
+
+/// Attackers that are tried add nothing to what holds for every adversary.
+fn no_audit(audit: bool) -> Outcome {
+    match audit {
+        true => {
+            Err(Failure::usage("--audit has no place beside a guarantee against every adversary")
+                .hint("leave it out; `sarl audit` tries attackers on any model"))
+        }
+        false => Ok(()),
+    }
+}
+
+/// The same without limits, for a front.
+fn unlimited(goal: &CellGoal) -> CellGoal {
+    CellGoal { adversary: Adversary::Advantage, limits: Limits::Each(1.0), ..goal.clone() }
+}
+
+/// Proposals that share 1 − confidence evenly among so many.
+fn looked_at(proposals: Vec<Model>, looks: usize) -> Vec<(Model, usize)> {
+    proposals.into_iter().map(|model| (model, looks)).collect()
 }
 
 /// The rows in three parts: an encoder fitted on the first, the second for the choice, and how many
@@ -156,18 +235,17 @@ fn each(
 /// Certifies proposals on the third part, each with its share of 1 − confidence.
 fn certify(
     table: &FittedTable,
-    proposals: Vec<Model>,
-    looks: usize,
+    proposals: Vec<(Model, usize)>,
     (goal, rows): (&CellGoal, PartRows),
     seed: u64,
     global: &Global,
 ) -> Outcome<Vec<Model>> {
     let mut certifiers =
-        proposals.iter().map(Certifier::new).collect::<Result<Vec<_>, sarl::Error>>()?;
+        proposals.iter().map(|p| Certifier::new(&p.0)).collect::<Result<Vec<_>, sarl::Error>>()?;
     each(table, (Part::Certify, seed), "certifying", global, |block| {
         Ok(certifiers.iter_mut().try_for_each(|certifier| certifier.push(block))?)
     })?;
-    let certified = proposals.into_iter().zip(&certifiers).map(|(model, certifier)| {
+    let certified = proposals.into_iter().zip(&certifiers).map(|((model, looks), certifier)| {
         model.certified(certifier.certificate(goal.confidence, looks, rows))
     });
     Ok(certified.collect())
@@ -193,20 +271,6 @@ fn first_that_meets(models: Vec<Model>, goal: &CellGoal) -> Outcome<Option<Model
             .hint("allow a little more, or give more rows; to try other seeds until one passes proves nothing"));
     }
     Ok(None)
-}
-
-/// One point of the certified front.
-fn point(model: &Model) -> Option<Value> {
-    let cells = model.cells()?;
-    let found = cells.certificate()?;
-    let advantage = found.bounds().iter().map(|b| b.advantage).fold(0.0, f64::max);
-    let utility = found.targets.iter().map(|t| t.score).sum::<f64>() / found.targets.len() as f64;
-    Some(json!({
-        "advantage": advantage,
-        "utility": utility,
-        "lambda": model.point().lambda,
-        "certificate": certificate::json(found, cells.count()),
-    }))
 }
 
 fn number(point: &Value, name: &str) -> f64 {

@@ -27,15 +27,15 @@ pub const HELDOUT_LABELS: &str = "heldout_labels";
 pub fn run(options: &Fit, global: &Global) -> Outcome {
     let start = Instant::now();
     model_output(&options.output)?;
+    if options.page.html.as_ref() == Some(&options.output) {
+        return Err(Failure::usage("--html and -o are the same file"));
+    }
     if let Some(goal) = options.goal.certified(&options.cells)? {
         return certified::fit(options, &goal, global);
     }
     let goal = options.goal.goal()?;
     let outputs: Vec<&Path> =
         [&options.output].into_iter().chain(&options.page.html).map(PathBuf::as_path).collect();
-    if options.page.html.as_ref() == Some(&options.output) {
-        return Err(Failure::usage("--html and -o are the same file"));
-    }
     let fitted = data::fit(&options.data, &options.encoder, &outputs, global)?;
     let read = start.elapsed();
     let front = fitted.fit.front()?;

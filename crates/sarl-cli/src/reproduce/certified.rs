@@ -237,7 +237,7 @@ fn ours(rows: &Rows, problem: &Problem, seed: u64) -> Outcome<(Vec<Option<Point>
     for level in LEVELS.into_iter().chain([1.0]) {
         let models = match chooser.clone().choose(&goal(level), rows.count(2)) {
             Ok(models) => models,
-            Err(sarl::Error::Uncertifiable { .. }) => Vec::new(),
+            Err(sarl::Error::Uncertifiable { .. } | sarl::Error::NoCells { .. }) => Vec::new(),
             Err(error) => return Err(error.into()),
         };
         let met = certified(models, LOOKS)?.into_iter().find(|(met, _)| *met);
@@ -326,7 +326,7 @@ pub fn cells_of(
     let count = |part: usize| parts[part].rows() as u64;
     let rows = PartRows { fit: count(0), choose: count(1), certify: 0 };
     let models = match chooser.choose(&goal, count(2)) {
-        Err(sarl::Error::Uncertifiable { .. }) => return Ok(None),
+        Err(sarl::Error::Uncertifiable { .. } | sarl::Error::NoCells { .. }) => return Ok(None),
         models => models?,
     };
     for model in models {

@@ -2,6 +2,8 @@
 
 mod attackers;
 mod audit;
+mod cells;
+mod certified;
 mod embedding;
 mod explorer;
 mod facts;
@@ -13,6 +15,7 @@ mod verdict;
 mod words;
 
 pub use self::audit::{AuditCurve, Audited};
+pub use self::certified::CertifiedFront;
 pub use self::embedding::Shown;
 pub(crate) use self::embedding::values;
 pub use self::explorer::Made;

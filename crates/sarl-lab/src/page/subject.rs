@@ -132,7 +132,7 @@ impl Subject<'_> {
 }
 
 /// The names of the labels of a role.
-fn names(model: &Model, role: Role) -> String {
+pub(super) fn names(model: &Model, role: Role) -> String {
     let of = model.labels().iter().filter(|l| l.role == role);
     let name = |l: &sarl::Label| match l.kind {
         LabelKind::Features => "the features".to_owned(),

@@ -131,6 +131,6 @@ pub fn warnings(all: &[String]) -> Vec<Note> {
     all.iter().map(|text| note(NoteKind::Warning, "Beware", vec![text.as_str().into()])).collect()
 }
 
-fn note(kind: NoteKind, title: &str, text: Vec<Words>) -> Note {
+pub(super) fn note(kind: NoteKind, title: &str, text: Vec<Words>) -> Note {
     Note { kind, title: title.to_owned(), text }
 }

@@ -78,45 +78,24 @@ function sectionsView(index, moveTo) {
   };
 }
 
-function explorerView(explorer, index) {
-  const { count, fields, start } = explorer;
-  const root = document.getElementById(`explorer-${index}`);
-  const slider = document.getElementById(`slider-${index}`);
-  if (!slider) return;
-  const dims = fields.dim.value;
-  const words = fieldsView(index, fields);
-  const followers = [cursorsView(root), sectionsView(index, moveTo)];
-  if (explorer.rows)
-    followers.push(rowsView(document.getElementById(`embedding-${index}`), explorer.rows, dims));
-  if (explorer.weights)
-    followers.push(weightsView(document.getElementById(`weights-${index}`), explorer.weights, dims));
+// The slider of a part, its arrows, and clicks on charts. `write` is told where it stands, and whether
+// it was moved there; it says what that place is.
+function sliderView(root, write) {
+  const slider = root.querySelector(".slide input");
   const [back, forth] = all(".arrow", root);
-  const place = root.querySelector(".place");
-  let at = start;
-  let frame = 0;
+  const last = Number(slider.max);
+  let at = Number(slider.getAttribute("value"));
 
-  // Figures are written at once; charts at the next frame, however many moves come before it.
-  function moveTo(next) {
-    at = Math.max(0, Math.min(count - 1, next));
-    write();
-    frame ||= requestAnimationFrame(() => {
-      frame = 0;
-      followers.forEach((follow) => follow(at));
-    });
-  }
-
-  function write() {
-    words.show(at);
-    mark();
-  }
-
-  function mark() {
+  function mark(moved) {
     slider.value = at;
-    const [leakage, utility] = ["leakage", "utility"].map((name) => words.said(name, at));
-    slider.setAttribute("aria-valuetext", `leakage ${leakage}, utility ${utility}`);
-    place.textContent = `${at + 1} of ${count}`;
+    slider.setAttribute("aria-valuetext", write(at, moved));
     back.disabled = at === 0;
-    forth.disabled = at === count - 1;
+    forth.disabled = at === last;
+  }
+
+  function moveTo(next) {
+    at = Math.max(0, Math.min(last, next));
+    mark(true);
   }
 
   slider.addEventListener("input", () => moveTo(Number(slider.value)));
@@ -127,7 +106,50 @@ function explorerView(explorer, index) {
     const found = svg && nearest(svg, event);
     if (found !== null && found !== undefined) moveTo(found);
   });
-  mark();
+  mark(false);
+  return moveTo;
+}
+
+function explorerView(explorer, index) {
+  const { count, fields } = explorer;
+  const root = document.getElementById(`explorer-${index}`);
+  if (!document.getElementById(`slider-${index}`)) return;
+  const dims = fields.dim.value;
+  const words = fieldsView(index, fields);
+  let here = explorer.start;
+  let frame = 0;
+  const moveTo = sliderView(root, write);
+  const followers = [cursorsView(root), sectionsView(index, moveTo)];
+  if (explorer.rows)
+    followers.push(rowsView(document.getElementById(`embedding-${index}`), explorer.rows, dims));
+  if (explorer.weights)
+    followers.push(weightsView(document.getElementById(`weights-${index}`), explorer.weights, dims));
+
+  // Figures are written at once; charts at the next frame, however many moves come before it.
+  function write(at, moved) {
+    here = at;
+    root.querySelector(".place").textContent = `${at + 1} of ${count}`;
+    if (moved) {
+      words.show(at);
+      frame ||= requestAnimationFrame(() => {
+        frame = 0;
+        followers.forEach((follow) => follow(here));
+      });
+    }
+    const [leakage, utility] = ["leakage", "utility"].map((name) => words.said(name, at));
+    return `leakage ${leakage}, utility ${utility}`;
+  }
+}
+
+// Of the frames under a slider one is shown.
+function stepsView(root) {
+  const frames = all("[data-frame]", root);
+  const follow = cursorsView(root);
+  sliderView(root, (at, moved) => {
+    if (moved) follow(at);
+    for (const node of frames) node.hidden = Number(node.dataset.frame) !== at;
+    return frames.find((node) => node.dataset.says && !node.hidden)?.dataset.says ?? "";
+  });
 }
 
 // Tabs choose the explorer that is shown, where there are several.
@@ -185,6 +207,7 @@ document.documentElement.classList.add("scripted");
 followTheme(document.getElementById("theme"));
 tabsView();
 JSON.parse(document.getElementById("data").textContent).explorers.forEach(explorerView);
+all(".steps").forEach(stepsView);
 document.addEventListener("click", (event) => {
   const button = event.target.closest("button");
   if (button?.matches(".copy")) copyFrom(button);

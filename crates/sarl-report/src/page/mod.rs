@@ -12,6 +12,8 @@ mod html;
 mod pack;
 mod render;
 mod rows;
+mod slider;
+mod steps;
 mod summary;
 mod table;
 mod trade_off;
@@ -30,8 +32,12 @@ pub struct Page {
     pub subtitle: String,
     /// What came of it in one line, where it is not that of an encoder.
     pub verdict: Option<Verdict>,
+    /// What is kept, hidden and guaranteed, where it is not that of an encoder at a slider.
+    pub summary: Vec<Note>,
     /// What the reader should beware of.
     pub warnings: Vec<Note>,
+    /// Frames, of which a slider shows one.
+    pub steps: Option<Steps>,
     /// Fronts with a slider, one for each kind of encoder.
     pub explorers: Vec<Explorer>,
     /// What else was found, in order; those that lead stand before the fronts.
@@ -134,6 +140,42 @@ pub struct Holds {
     pub at: Vec<bool>,
     /// Which position that is, in words that follow `this is about`.
     pub words: String,
+}
+
+/// Frames of which a slider shows one; without scripts they stand one after the other.
+#[derive(Debug, Clone)]
+pub struct Steps {
+    /// The heading.
+    pub title: String,
+    /// Paragraphs before the slider.
+    pub text: Vec<String>,
+    /// The name of the slider.
+    pub label: String,
+    /// What lies at its left and right end.
+    pub ends: [String; 2],
+    /// What stands still; its cursors follow the slider.
+    pub chart: Chart,
+    /// What the slider shows, in order.
+    pub frames: Vec<Frame>,
+    /// Where it stands at first.
+    pub start: usize,
+    /// What that place is, in a few words.
+    pub start_is: String,
+}
+
+/// What is shown at one place of a slider.
+#[derive(Debug, Clone, Default)]
+pub struct Frame {
+    /// Its heading.
+    pub title: String,
+    /// Figures that stay in view beside the slider: what, and how much.
+    pub keys: Vec<(String, String)>,
+    /// Paragraphs.
+    pub text: Vec<String>,
+    /// Charts.
+    pub charts: Vec<Chart>,
+    /// Tables.
+    pub tables: Vec<Table>,
 }
 
 /// A table.

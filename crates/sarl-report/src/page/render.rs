@@ -6,7 +6,7 @@ use super::chart::{Slot, chart};
 use super::html::{copy_button, element, json as script_data, prose, text, typed};
 use super::rows::Cloud;
 use super::weights::Loads;
-use super::{Explorer, Fact, Page, Section, fields, summary, table, trade_off};
+use super::{Explorer, Fact, Page, Section, fields, steps, summary, table, trade_off};
 use crate::error::Result;
 use crate::font::Fonts;
 use crate::svg::escape;
@@ -73,17 +73,27 @@ impl Page {
         }
         let fronts = element("div", &[("id", "trade-off"), ("class", "section")], &fronts);
         let fronts = if self.explorers.is_empty() { String::new() } else { fronts };
+        let steps = match &self.steps {
+            Some(one) => steps::steps(one, fonts)?,
+            None => String::new(),
+        };
         let warnings = summary::warnings(&self.warnings);
         let (contents, tabs) = (summary::contents(self), tabs(&self.explorers));
         let parts = match &self.verdict {
             // What the page is about comes before what each encoder is about.
             Some(verdict) => [
-                vec![summary::page_verdict(verdict), contents, warnings, lead],
+                vec![summary::page_verdict(verdict), contents, summary::page_cards(self)],
+                vec![warnings, lead, steps],
                 vec![tabs, verdicts, cards, fronts],
-            ],
-            None => [vec![verdicts, contents, tabs, cards, warnings], vec![lead, fronts]],
+            ]
+            .concat(),
+            None => [
+                vec![verdicts, contents, summary::page_cards(self), tabs, cards],
+                vec![warnings, lead, steps, fronts],
+            ]
+            .concat(),
         };
-        Ok(parts.concat().concat() + &others + &summary::glossary() + &about(&self.about))
+        Ok(parts.concat() + &others + &summary::glossary(self) + &about(&self.about))
     }
 
     /// What the scripts need.

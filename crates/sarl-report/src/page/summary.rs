@@ -2,7 +2,7 @@
 
 use super::fields::{self, Field};
 use super::html::{element, prose, text};
-use super::{Explorer, Note, NoteKind, Page, Verdict, Words};
+use super::{Explorer, Note, NoteKind, Page, Verdict, Words, steps};
 
 /// The verdict of the whole page.
 pub(super) fn page_verdict(verdict: &Verdict) -> String {
@@ -33,11 +33,19 @@ pub(super) fn cards(explorer: &Explorer, index: usize) -> String {
         return cards;
     }
     let number = index.to_string();
-    let attributes =
-        [("class", "summary"), ("data-explorer", number.as_str()), ("aria-label", "Summary")];
-    let cards = element("div", &[("class", "cards")], &cards);
-    let heading = format!("Summary: {}", explorer.name);
-    let heading = text("h2", &[("class", "offscreen")], &heading);
+    summarised(&cards, &format!("Summary: {}", explorer.name), &[("data-explorer", &number)])
+}
+
+/// What the whole page says is kept, hidden and guaranteed.
+pub(super) fn page_cards(page: &Page) -> String {
+    let cards: String = page.summary.iter().map(|n| card(n, &[])).collect();
+    if cards.is_empty() { cards } else { summarised(&cards, "Summary", &[]) }
+}
+
+fn summarised(cards: &str, heading: &str, more: &[(&str, &str)]) -> String {
+    let attributes = [&[("class", "summary")], more, &[("aria-label", "Summary")]].concat();
+    let cards = element("div", &[("class", "cards")], cards);
+    let heading = text("h2", &[("class", "offscreen")], heading);
     element("section", &attributes, &format!("{heading}{cards}")) + "\n"
 }
 
@@ -85,7 +93,8 @@ pub(super) fn contents(page: &Page) -> String {
     };
     let ends = [("words", "Words used here"), ("about", "About this report")];
     let ends = ends.map(|(id, name)| (id.to_owned(), name.to_owned()));
-    let all = section(true).into_iter().chain(front).chain(section(false)).chain(ends);
+    let steps = page.steps.as_ref().map(|s| (steps::ID.to_owned(), s.title.clone()));
+    let all = section(true).into_iter().chain(steps).chain(front).chain(section(false)).chain(ends);
     let link = |(id, name): (String, String)| {
         element("li", &[], &text("a", &[("href", &format!("#{id}"))], &name))
     };
@@ -93,8 +102,10 @@ pub(super) fn contents(page: &Page) -> String {
     element("nav", &[("class", "contents"), ("aria-label", "Contents")], &links) + "\n"
 }
 
-const GLOSSARY: [(&str, &str); 4] = [
-    ("z", "The encoded data: what the encoder makes of a row, and all that others get to see."),
+const ENCODED: (&str, &str) =
+    ("z", "The encoded data: what the encoder makes of a row, and all that others get to see.");
+/// Of fronts of linear encoders.
+const LINEAR: [(&str, &str); 3] = [
     (
         "leakage",
         "The share of the variation in what is hidden that the best linear attacker explains from z.",
@@ -109,12 +120,28 @@ const GLOSSARY: [(&str, &str); 4] = [
     ),
 ];
 
+/// Of guarantees against every adversary.
+const CELLS: [(&str, &str); 4] = [
+    ("cell", "A part of z. Others get to see in which cell a row is, and nothing else of it."),
+    ("adversary", "Anyone who predicts what is hidden from z, by whatever means."),
+    (
+        "advantage",
+        "How far the balanced accuracy of an adversary is from guessing (0 %) to certainty (100 %).",
+    ),
+    (
+        "rows that certify",
+        "Rows on which neither the encoder was fitted nor the cells were chosen.",
+    ),
+];
+
 /// The words that a reader needs.
-pub(super) fn glossary() -> String {
+pub(super) fn glossary(page: &Page) -> String {
+    let more = if page.steps.is_some() { &CELLS[..] } else { &LINEAR };
     let line = |(word, means): &(&str, &str)| {
         element("div", &[], &format!("{}{}", text("dt", &[], word), text("dd", &[], means)))
     };
-    let list = element("dl", &[("class", "about")], &GLOSSARY.iter().map(line).collect::<String>());
+    let words: String = [ENCODED].iter().chain(more).map(line).collect();
+    let list = element("dl", &[("class", "about")], &words);
     let heading = text("h2", &[("id", "words-title")], "Words used here");
     let attributes = [("id", "words"), ("class", "section"), ("aria-labelledby", "words-title")];
     element("section", &attributes, &format!("{heading}{list}")) + "\n"

@@ -5,6 +5,7 @@ use super::chart::{Slot, chart};
 use super::fields::{self, Field};
 use super::html::{copy_button, element, prose, text, typed, void};
 use super::rows::Cloud;
+use super::slider::{Track, key};
 use super::weights::Loads;
 use crate::error::Result;
 use crate::font::Fonts;
@@ -130,63 +131,22 @@ fn readout(explorer: &Explorer, index: usize, at: &[Field]) -> String {
 
 /// The bar that stays in view while its explorer is on screen; nothing without scripts.
 fn bar(explorer: &Explorer, index: usize, at: &[Field]) -> String {
-    let last = explorer.positions.len().saturating_sub(1);
-    let (last_text, start) = (last.to_string(), explorer.start.to_string());
     let id = format!("slider-{index}");
-    let mut slider = vec![
-        ("type", "range"),
-        ("id", id.as_str()),
-        ("min", "0"),
-        ("max", last_text.as_str()),
-        ("step", "1"),
-        ("value", start.as_str()),
-        ("autocomplete", "off"),
-    ];
-    slider.extend((last == 0).then_some(("disabled", "")));
-    let arrow = |label: &str, sign: &str, step: &str| {
-        let attributes =
-            [("type", "button"), ("class", "arrow"), ("aria-label", label), ("data-step", step)];
-        text("button", &attributes, sign)
+    let count = explorer.positions.len();
+    let track = Track {
+        id: &id,
+        label: "Trade-off",
+        ends: ["hides more", "keeps more"],
+        count,
+        start: explorer.start,
+        start_is: &explorer.start_is,
     };
-    // The thumb does not reach the ends: half of it stays inside.
-    let share = explorer.start as f64 / last.max(1) as f64;
-    let place = format!("left:calc({:.2}% + {:.1}px)", 100.0 * share, 16.0 * (0.5 - share));
-    let mark = match explorer.start_is.is_empty() || last == 0 {
-        true => String::new(),
-        false => format!(
-            "{}{}",
-            text("span", &[("class", "start")], &format!("▏{}", explorer.start_is)),
-            text("span", &[("class", "start-mark"), ("style", &place)], "")
-        ),
-    };
-    let ends = format!("<span>hides more</span>{mark}<span>keeps more</span>");
-    let slide = format!(
-        "{}{}",
-        void("input", &slider),
-        element("div", &[("class", "ends"), ("aria-hidden", "true")], &ends)
-    );
-    let track = [
-        text("label", &[("for", &id)], "Trade-off"),
-        arrow("Previous position", "‹", "-1"),
-        element("div", &[("class", "slide")], &slide),
-        arrow("Next position", "›", "1"),
-    ];
-    let key = |name: &str, value: &str| {
-        let name = text("span", &[("class", "key-name")], name);
-        element("span", &[("class", "key")], &format!("{name}{value}"))
-    };
-    let place =
-        text("span", &[("class", "place")], &format!("{} of {}", explorer.start + 1, last + 1));
+    let place = text("span", &[("class", "place")], &format!("{} of {count}", explorer.start + 1));
     let keys = [
         key("Keeps", &fields::span("keeps_short", at)),
         key("Leaks", &fields::span("leaks_short", at)),
         key("Dim. of z", &fields::span("dim", at)),
         key("Position", &place),
     ];
-    let inside = [
-        element("div", &[("class", "track")], &track.concat()),
-        element("div", &[("class", "keys")], &keys.concat()),
-    ];
-    let attributes = [("class", "bar live"), ("role", "group"), ("aria-label", "Trade-off")];
-    element("div", &attributes, &inside.concat())
+    track.bar(&element("div", &[("class", "keys")], &keys.concat()))
 }

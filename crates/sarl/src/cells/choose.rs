@@ -117,6 +117,9 @@ impl Chooser {
                 chosen.push(best);
             }
         }
+        if candidates.is_empty() {
+            return Err(Error::NoCells { rows: self.sample.rows() as u64 });
+        }
         if chosen.is_empty() {
             let least = candidates.iter().map(|c| plan.expected(c, 0.0)).fold(1.0, f64::min);
             let asked = plan.names.iter().map(|name| goal.limit(name)).fold(1.0, f64::min);
@@ -358,7 +361,7 @@ impl Plan<'_> {
             let n = measure.totals[0];
             let deviation = (seen * (1.0 - seen)).max(0.0).sqrt();
             let margin = tail(self.delta) / (n * self.times).max(1.0).sqrt() * deviation;
-            return seen + margin + slack * deviation * both(n).sqrt();
+            return (seen + margin + slack * deviation * both(n).sqrt()).min(1.0);
         }
         let guess = 1.0 / (q - 1.0);
         // The share of each group that the best table recognises.
@@ -387,6 +390,6 @@ impl Plan<'_> {
             }
             false => mean,
         };
-        seen - guess + margin + slack * spread.sqrt() * guess
+        (seen - guess + margin + slack * spread.sqrt() * guess).min(1.0)
     }
 }

@@ -65,7 +65,7 @@ struct Cut {
 pub(super) fn boxes(sample: &Sample, encoder: usize, dim: usize, measure: &Measure) -> Fine {
     let z = sample.z(encoder);
     let n = sample.rows();
-    let least = (n / 500).max(ROWS_PER_BIN);
+    let least = (n / 500).max(ROWS_PER_BIN.min(n / 8)).max(1);
     let mut nodes = vec![Node::Cell(0)];
     let leaf = |node: usize, rows: Vec<u32>| {
         let mut sums = vec![0.0; measure.width];
