@@ -388,3 +388,33 @@ fn what_cannot_be_written_is_refused_before_any_work() {
     );
     assert_eq!(folder.names(), ["people.csv"]);
 }
+
+#[test]
+fn a_page_of_guarantees_says_what_the_json_says() {
+    let folder = Folder::new();
+    folder.write("people.csv", people::csv(4000));
+    let goal = "--max-advantage 0.4 -o m.safetensors --html r.html --json";
+    let said = folder.sarl(&format!("fit people.csv {LABELS} {goal}")).succeeded().json();
+    let main = read(&folder, "r.html");
+    let page = Document::parse(&main).unwrap();
+    let points = array(&said["certified"]);
+    let fitted = points.iter().position(|p| p["fitted"] == json!(true)).unwrap();
+    assert_eq!(points[fitted]["certificate"], said["certificate"]);
+    let start = with_id(&page, "steps-slider").attribute("value").map(str::to_owned);
+    assert_eq!(start, Some(fitted.to_string()));
+    let sure = number(&said["certificate"]["attributes"]["sex"]["balanced_accuracy"]);
+    let verdict = words(with_id(&page, "verdict")).replace('\u{202f}', " ");
+    assert!(verdict.contains(&format!("more than {:.2} % balanced", 100.0 * sure)), "{verdict}");
+    for (k, point) in points.iter().enumerate() {
+        let counts = array(&point["certificate"]["attributes"]["sex"]["counts"]);
+        let size = |group: usize| counts.iter().map(|c| number(&c[group])).sum::<f64>();
+        let table = tables(with_id(&page, &format!("steps-frame-{k}-chart-0"))).remove(0);
+        assert_eq!(table.len(), counts.len() + 1);
+        for (row, cell) in table[1..].iter().zip(counts) {
+            for group in 0..2 {
+                let share = number(&cell[group]) / size(group);
+                assert!((row[1 + group].1.unwrap() - share).abs() < 1e-12);
+            }
+        }
+    }
+}
