@@ -7,11 +7,11 @@ use std::sync::Arc;
 use faer::MatRef;
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1};
 use pyo3::prelude::*;
-use sarl::cells::{CellGoal, Certifier, Chooser, LOOKS, Limits, Part, PartRows};
-use sarl::{Block, Element, Encoder, Fitted, Role};
+use sarl::cells::{CellGoal, Cells, Certifier, Chooser, LOOKS, Part, PartRows};
+use sarl::{Block, Element, Encoder, Fitted};
+use serde_json::{Value, json};
 
 use crate::arrays::{Beside, LabelArray, Matrix, array, slice, view};
-use crate::certificate;
 use crate::failure::{refused, wrong};
 use crate::fit::Fit;
 use crate::model::{CHUNK, Model, model_of, moved};
@@ -78,7 +78,7 @@ impl Cutter {
         let step = Step::Choosing(Box::new(chooser.map_err(refused)?));
         let rows = PartRows { fit: fitted.moments().rows(), ..PartRows::default() };
         let cutter = Cutter { fitted, goal, rows, step };
-        cutter.check_names()?;
+        cutter.goal.check_names(cutter.fitted.layout().labels()).map_err(refused)?;
         Ok(cutter)
     }
 
@@ -127,7 +127,10 @@ impl Cutter {
         let Step::Certifying(all) = mem::replace(&mut self.step, Step::Ended) else {
             return Err(wrong("no cells were chosen"));
         };
-        let model = self.first_that_meets(all)?;
+        let certified = all.into_iter().map(|(model, certifier)| {
+            model.certified(certifier.certificate(self.goal.confidence, LOOKS, self.rows))
+        });
+        let model = self.goal.first_met(certified.collect()).map_err(refused)?;
         let model = Bound::new(py, model_of(Solved::Whole(Box::new(model))))?;
         let labels = Fit::label_stats(&self.fitted).map_err(refused)?;
         Ok((model, self.fitted.spreads().to_vec(), labels).into_pyobject(py)?.into_any())
@@ -135,21 +138,6 @@ impl Cutter {
 }
 
 impl Cutter {
-    /// Refuses limits of attributes that there are not.
-    fn check_names(&self) -> PyResult<()> {
-        let Limits::Named(named) = &self.goal.limits else { return Ok(()) };
-        let labels = self.fitted.layout().labels();
-        let hidden = labels.iter().filter(|l| l.role == Role::Sensitive);
-        let known: Vec<&str> = hidden.map(|l| l.name.as_str()).collect();
-        match named.keys().find(|name| !known.contains(&name.as_str())) {
-            Some(name) => Err(wrong(format!(
-                "there is no sensitive attribute {name:?}; there are: {}",
-                known.join(", ")
-            ))),
-            None => Ok(()),
-        }
-    }
-
     fn add<T: Element>(
         &mut self,
         py: Python<'_>,
@@ -169,28 +157,6 @@ impl Cutter {
             Step::Certifying(all) => all.iter_mut().try_for_each(|(_, c)| c.push(block)),
             Step::Ended => Ok(()),
         })
-    }
-
-    /// The first proposal whose certificate meets the limits.
-    fn first_that_meets(&self, all: Vec<(sarl::Model, Certifier)>) -> PyResult<sarl::Model> {
-        let mut reached = f64::INFINITY;
-        for (model, certifier) in all {
-            let found = certifier.certificate(self.goal.confidence, LOOKS, self.rows);
-            if found.meets(&self.goal) {
-                return Ok(model.certified(found));
-            }
-            let worst = found.bounds().iter().map(|b| self.goal.figure(b)).fold(0.0, f64::max);
-            reached = reached.min(worst);
-        }
-        Err(wrong(match reached.is_finite() {
-            true => format!(
-                "the cells that were chosen are certified to an {} of {reached:.4}, not to the limit; \
-                 allow a little more, or give more rows: to try other seeds until one passes \
-                 proves nothing",
-                self.goal.name()
-            ),
-            false => "no cells were found".to_owned(),
-        }))
     }
 }
 
@@ -240,7 +206,7 @@ impl Counter {
         if !targets {
             found.targets.clear();
         }
-        certificate::json(&found, self.cells).to_string()
+        sarl_lab::certificate::json(&found, self.cells).to_string()
     }
 }
 
@@ -290,6 +256,16 @@ pub fn cells_of<'py, T: Element>(
         Ok(())
     })?;
     Ok(PyArray1::from_vec(py, cells))
+}
+
+/// The cells of a model: what was asked, what is expected in each, and what is certified.
+pub fn about(cells: &Cells) -> Value {
+    let certificate = cells.certificate();
+    json!({
+        "goal": cells.goal(),
+        "expected": cells.expected(),
+        "certificate": certificate.map(|found| sarl_lab::certificate::json(found, cells.count())),
+    })
 }
 
 /// The centres of the cells of a model, cells × dim.

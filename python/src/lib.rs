@@ -7,7 +7,6 @@
 mod arrays;
 mod audit;
 mod cells;
-mod certificate;
 mod codes;
 mod compare;
 mod erase;

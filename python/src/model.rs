@@ -17,7 +17,7 @@ use crate::fit::held_out_columns;
 use crate::goal::{Limit, goal, parameter};
 use crate::solved::Solved;
 use crate::work::released;
-use crate::{cells, certificate, files, onnx};
+use crate::{cells, files, onnx};
 
 /// Numbers that are encoded between two questions whether somebody pressed Ctrl-C.
 pub const CHUNK: usize = 1 << 22;
@@ -89,7 +89,7 @@ impl Model {
     /// The cells, as JSON: what was asked, expected and certified; none where z is not cut.
     #[getter]
     fn cells(&self) -> Option<String> {
-        self.solved.cells().map(|cells| certificate::cells(cells).to_string())
+        self.solved.cells().map(|cells| cells::about(cells).to_string())
     }
 
     /// The centres of the cells, cells × dim.

@@ -187,6 +187,16 @@ pub enum Error {
         /// The least that can be expected.
         least: f64,
     },
+    /// The cells that were chosen do not meet the limit on the rows that certify them.
+    #[error(
+        "the cells that were chosen are certified to an {goal} of {reached:.4}, not to the limit"
+    )]
+    NotCertified {
+        /// What is limited.
+        goal: &'static str,
+        /// What they are certified to.
+        reached: f64,
+    },
     /// No cells keep anything of the target.
     #[error("no cells that keep anything of the target were found on {rows} rows")]
     NoCells {

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::fit::SCHEMA;
 use crate::args::{DataOptions, EncoderOptions, Fit, Front, Global};
 use crate::data::{self, FittedTable, Rows, with_block};
-use crate::failure::{Exit, Failure, Outcome};
+use crate::failure::{Failure, Outcome};
 use crate::origin::Origin;
 use crate::output::{self, bounds_json, joined, percent, point_json};
 use crate::progress::{self, Spinner};
@@ -45,9 +45,7 @@ pub fn fit(options: &Fit, goal: &CellGoal, global: &Global) -> Outcome {
     all.extend(looked_at(beside, looks));
     let mut certified = certify(&table, all, (goal, rows), options.encoder.seed, global)?;
     let beside = certified.split_off(first);
-    let Some(mut model) = first_that_meets(certified, goal)? else {
-        return Err(Failure::new(Exit::Unreachable, "no cells were found"));
-    };
+    let mut model = goal.first_met(certified)?;
     model.extra.insert(SCHEMA.into(), table.schema.to_json()?);
     Origin::new(table.files.iter().map(PathBuf::as_path))?.store(&mut model)?;
     if options.encoder.landmarks_from.is_some() {
@@ -196,7 +194,7 @@ fn prepared(
         return Err(Failure::usage(message).hint(format!("use --drop {column}")));
     }
     let table = data::fit_part(data, encoder, outputs, Some(Part::Fit), global)?;
-    known_names(&table, goal)?;
+    goal.check_names(table.fit.layout().labels())?;
     let mut chooser = Chooser::new(&table.fit, encoder.seed)?;
     let seed = encoder.seed;
     let rows = each(&table, (Part::Choose, seed), "looking for cells", global, |block| {
@@ -206,17 +204,6 @@ fn prepared(
     let fit = table.fit.moments().rows();
     let rows = PartRows { fit, choose: chooser.rows(), certify };
     Ok((table, chooser, rows))
-}
-
-/// Refuses limits of attributes that there are not.
-fn known_names(table: &FittedTable, goal: &CellGoal) -> Outcome {
-    let Limits::Named(named) = &goal.limits else { return Ok(()) };
-    let known: Vec<&str> = table.schema.sensitives().iter().map(|l| l.name.as_str()).collect();
-    match named.keys().find(|name| !known.contains(&name.as_str())) {
-        Some(name) => Err(Failure::usage(format!("there is no sensitive attribute `{name}`"))
-            .hint(format!("there are: {}", known.join(", ")))),
-        None => Ok(()),
-    }
 }
 
 /// Hands the rows of a part to `work`.
@@ -249,28 +236,6 @@ fn certify(
         model.certified(certifier.certificate(goal.confidence, looks, rows))
     });
     Ok(certified.collect())
-}
-
-/// The first proposal whose certificate meets the limits; if none does, what was reached.
-fn first_that_meets(models: Vec<Model>, goal: &CellGoal) -> Outcome<Option<Model>> {
-    let mut reached = f64::INFINITY;
-    for model in models {
-        let Some(found) = model.cells().and_then(|cells| cells.certificate()) else { continue };
-        if found.meets(goal) {
-            return Ok(Some(model));
-        }
-        let worst = found.bounds().iter().map(|b| goal.figure(b)).fold(0.0, f64::max);
-        reached = reached.min(worst);
-    }
-    if reached.is_finite() {
-        let message = format!(
-            "the cells that were chosen are certified to an {} of {reached:.4}, not to the limit",
-            goal.name()
-        );
-        return Err(Failure::new(Exit::Unreachable, message)
-            .hint("allow a little more, or give more rows; to try other seeds until one passes proves nothing"));
-    }
-    Ok(None)
 }
 
 fn number(point: &Value, name: &str) -> f64 {

@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::encoder::Model;
 use crate::front::NamedLimits;
+use crate::moments::{Label, Role};
 use crate::{Error, Result};
 
 /// What of an adversary is limited.
@@ -82,6 +84,34 @@ impl CellGoal {
             Adversary::Advantage => "advantage",
             Adversary::Accuracy => "adversary accuracy",
         }
+    }
+
+    /// Whether there is a sensitive label of each name that has a limit.
+    pub fn check_names(&self, labels: &[Label]) -> Result<()> {
+        let Limits::Named(named) = &self.limits else { return Ok(()) };
+        let hidden = labels.iter().filter(|l| l.role == Role::Sensitive);
+        let known: Vec<String> = hidden.map(|l| l.name.clone()).collect();
+        match named.keys().find(|name| !known.contains(name)) {
+            Some(name) => {
+                let role = "sensitive attribute";
+                Err(Error::UnknownLabel { role, name: name.clone(), known })
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// The first of these models whose certificate meets the limits.
+    pub fn first_met(&self, models: Vec<Model>) -> Result<Model> {
+        let mut reached = 1.0_f64;
+        for model in models {
+            let Some(found) = model.cells().and_then(|cells| cells.certificate()) else { continue };
+            if found.meets(self) {
+                return Ok(model);
+            }
+            let worst = found.bounds().iter().map(|b| self.figure(b)).fold(0.0, f64::max);
+            reached = reached.min(worst);
+        }
+        Err(Error::NotCertified { goal: self.name(), reached })
     }
 
     /// The figure that is limited.
