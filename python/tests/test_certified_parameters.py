@@ -117,7 +117,7 @@ def test_every_parameter_has_a_test():
 BAD = [
     ({"max_advantage": 1.5}, r"max_advantage is 1.5: expected 0 to 1 \(1.5 % is 0.015\)"),
     ({"max_advantage": {"s": -0.1}}, "max_advantage of 's' is -0.1: expected 0 to 1"),
-    ({"max_advantage": {"sex": 0.1}}, 'no sensitive attribute `sex`: expected `s`'),
+    ({"max_advantage": {"sex": 0.1}}, "no sensitive attribute `sex`: expected `s`"),
     ({"max_advantage": {}}, "max_advantage names nothing"),
     ({"max_advantage": "much"}, "max_advantage is 'much': expected a number"),
     (

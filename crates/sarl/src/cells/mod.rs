@@ -10,7 +10,7 @@
 //!       └─ certify ─► Certifier ──► CellCertificate
 //! ```
 //!
-//! [`Part::of`] gives each row its part. The search is [`intervals`] (exact, by dynamic programming) where z
+//! [`Part::of`] gives each row its part. The search is over intervals (exact, by dynamic programming) where z
 //! has one column, else boxes by recursive cuts; then cells are merged, also such as do not touch.
 //!
 //! ```
