@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 from playwright.sync_api import Browser
+from test_access import violations
+from test_opens import screenshot
 
 import tables
 from conftest import DESKTOP, LOOK_NAMES, LOOKS, PHONE, Read, Report, Shelf
 from tables import ARABIC, BREAK_OUT, IMAGE, SCRIPT
-from test_access import violations
-from test_opens import screenshot
 
 WORDS = ("large.csv", "-t", "income", "-s", "sex")
 
