@@ -4,13 +4,13 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use sarl::Model;
 use sarl::cells::{Adversary, CellGoal, Certifier, Chooser, LOOKS, Limits, Part, PartRows};
+use sarl::{HeldOutLabels, HeldOutLosses, Model};
 use sarl_data::Source;
 use sarl_lab::{Certified, CertifiedFront};
 use serde_json::{Value, json};
 
-use super::fit::SCHEMA;
+use super::fit::{HELDOUT, HELDOUT_LABELS, SCHEMA};
 use crate::args::{DataOptions, EncoderOptions, Fit, Front, Global};
 use crate::data::{self, FittedTable, Rows, with_block};
 use crate::failure::{Failure, Outcome};
@@ -18,7 +18,7 @@ use crate::origin::Origin;
 use crate::output::{self, bounds_json, joined, percent, point_json};
 use crate::progress::{self, Spinner};
 use crate::sheet::{Sheet, Step};
-use crate::{certificate, given_away, page, plot};
+use crate::{attributes, certificate, given_away, page, plot};
 
 /// Points of a certified front.
 const POINTS: usize = 12;
@@ -46,6 +46,15 @@ pub fn fit(options: &Fit, goal: &CellGoal, global: &Global) -> Outcome {
     let mut certified = certify(&table, all, (goal, rows), options.encoder.seed, global)?;
     let beside = certified.split_off(first);
     let mut model = goal.first_met(certified)?;
+    let folds = table.fit.heldout_if_any()?;
+    let goal_before = model.goal().clone();
+    let solved = match folds {
+        Some(folds) => Some(folds.solve_each(goal_before, &model.front()?)?),
+        None => None,
+    };
+    let (heldout, labels): (Option<HeldOutLosses>, Option<HeldOutLabels>) = solved.unzip();
+    model.extra.insert(HELDOUT.into(), serde_json::to_string(&heldout)?);
+    model.extra.insert(HELDOUT_LABELS.into(), serde_json::to_string(&labels)?);
     model.extra.insert(SCHEMA.into(), table.schema.to_json()?);
     Origin::new(table.files.iter().map(PathBuf::as_path))?.store(&mut model)?;
     if options.encoder.landmarks_from.is_some() {
@@ -79,8 +88,9 @@ pub fn fit(options: &Fit, goal: &CellGoal, global: &Global) -> Outcome {
     }
     let solution = model.certificate();
     let about = json!({ "goal": certificate::goal_json(goal) });
-    let point = point_json(model.point(), None);
+    let point = point_json(model.point(), heldout.as_ref());
     let mut rest = json!({
+        "attributes": attributes::json(&model, labels.as_ref())?,
         "dual_bound": solution.dual_bound,
         "gap": solution.gap,
         "bounds": bounds_json(model.reduced(), &model.front()?)?,
