@@ -103,7 +103,7 @@ pub struct Bounds {
 /// The whole trade-off between what is kept and what is hidden
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Example:\n  sarl front sarl-demo/mixture.csv -t shape -s colour --csv front.csv\n  sarl front sarl-demo/mixture.csv -t shape -s colour --html report.html --audit\n  sarl front people.csv -t income -s sex --certified"
+    after_help = "Example:\n  sarl front sarl-demo/mixture.csv -t shape -s colour --csv front.csv\n  sarl front sarl-demo/mixture.csv -t shape -s colour --html report.html --audit\n  sarl front sarl-demo/mixture.csv -t shape -s colour --certified"
 )]
 pub struct Front {
     #[command(flatten)]
@@ -131,7 +131,7 @@ pub struct Front {
 /// Fit an encoder for a goal and write it, with its certificate
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Example:\n  sarl fit sarl-demo/mixture.csv -t shape -s colour --max-leakage 0.02 -o m.safetensors\n  sarl fit sarl-demo/mixture.csv -t shape -s colour --max-leakage 0.02 -o m.safetensors --html report.html --audit\n  sarl fit people.csv -t income -s sex --max-advantage 0.05 -o m.safetensors"
+    after_help = "Example:\n  sarl fit sarl-demo/mixture.csv -t shape -s colour --max-leakage 0.02 -o m.safetensors\n  sarl fit sarl-demo/mixture.csv -t shape -s colour --max-leakage 0.02 -o m.safetensors --html report.html --audit\n  sarl fit sarl-demo/mixture.csv -t shape -s colour --max-advantage 0.3 -o m.safetensors"
 )]
 pub struct Fit {
     #[command(flatten)]
