@@ -190,3 +190,18 @@ fn a_group_without_rows_has_no_bound() {
     assert_eq!(found.advantage, 0.0, "one cell says nothing");
     assert!(found.accuracy > 0.6);
 }
+
+#[test]
+fn few_rows_of_several_columns_are_no_trouble() {
+    for rows in [2, 3, 5, 9, 17, 33, 60] {
+        let mut fit = Fit::new(FitParams::default(), layout(4)).unwrap();
+        fit.push(&Rows::new(300, 4, 31).block()).unwrap();
+        let mut chooser = Chooser::new(&fit.finish().unwrap(), 0).unwrap();
+        chooser.push(&Rows::new(rows, 4, 32).block()).unwrap();
+        match chooser.clone().choose(&goal(1.0), 10) {
+            Ok(models) => assert!(models.iter().all(|m| m.cells().unwrap().count() >= 2)),
+            Err(error) => assert!(matches!(error, Error::NoCells { .. }), "{error:?}"),
+        }
+        chooser.front(&goal(1.0), 10, 5).unwrap();
+    }
+}

@@ -122,8 +122,11 @@ fn best_cut(
             let at = place * order.len() / PLACES;
             order[from..at].iter().for_each(|&i| sample.add(i as usize, measure, &mut below));
             from = at;
+            if at < least.max(1) || order.len() - at < least.max(1) {
+                continue;
+            }
             let (low, high) = (of(order[at - 1]), of(order[at]));
-            if low >= high || at < least || order.len() - at < least {
+            if low >= high {
                 continue;
             }
             let above: Vec<f64> = leaf.sums.iter().zip(&below).map(|(a, b)| a - b).collect();
