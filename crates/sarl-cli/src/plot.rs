@@ -22,7 +22,8 @@ pub fn draw(axes: (&str, &str), top: Top, curves: &[(char, &str, Vec<At>)]) -> S
     let most = all().map(|p| p.0).fold(0.0, f64::max).max(1e-9);
     let high = match top {
         Top::All => 1.0,
-        Top::Largest => all().map(|p| p.1).fold(0.0, f64::max),
+        // A score can be below nothing.
+        Top::Largest => all().map(|p| p.1).fold(1e-3, f64::max),
     };
     let least = all().map(|p| p.1).fold(high, f64::min).clamp(0.0, high - 1e-9);
     let mut grid = vec![[' '; WIDTH]; HEIGHT];

@@ -231,4 +231,11 @@ fn what_cannot_be_guaranteed_is_refused() {
     let line = format!("fit few.csv {LABELS} --max-advantage 0.01 -o m.st");
     assert!(folder.fails(&line, 1).contains("least is about"));
     assert!(!folder.path("m.st").exists());
+    // A number that nothing predicts, and few rows: a front or a clear refusal, never a crash.
+    for rows in [5, 20, 60] {
+        let line = people(rows, 4).replace("low", "1.25").replace("high", "2.5");
+        folder.write("noise.csv", line);
+        let run = folder.sarl("front noise.csv -t income:number -s sex --certified");
+        assert!(matches!(run.code, Some(0 | 1 | 3)), "{run:?}");
+    }
 }

@@ -116,6 +116,9 @@ pub fn front(options: &Front, global: &Global) -> Outcome {
         let _spinner = Spinner::new("choosing cells", global.quiet);
         chooser.front(&goal, rows.certify, POINTS)?
     };
+    if proposals.is_empty() {
+        return Err(sarl::Error::NoCells { rows: rows.choose }.into());
+    }
     let looks = proposals.len().max(1);
     let seed = options.encoder.seed;
     let models = certify(&table, looked_at(proposals, looks), (&goal, rows), seed, global)?;
