@@ -88,7 +88,7 @@ impl Counts {
         &self.counts[cell * self.groups..][..self.groups]
     }
 
-    /// All of them, cell by cell.
+    /// Whether stored counts have their shape, and a sum.
     pub(super) fn is_sound(&self) -> bool {
         let total = self.counts.iter().try_fold(0u64, |sum, &n| sum.checked_add(n));
         let size = self.cells.checked_mul(self.groups);

@@ -21,8 +21,6 @@ pub(super) struct Measure {
     /// The sum of squares of each label: the rows, where it has classes.
     pub squares: Vec<f64>,
     adversary: Adversary,
-    /// The weight of each attribute's leakage.
-    weights: Vec<f64>,
 }
 
 /// A target among the sums.
@@ -78,9 +76,8 @@ impl Measure {
         if targets.is_empty() {
             return Err(Error::NoTarget);
         }
-        let weights = vec![1.0; groups.len()];
         let (totals, squares) = (vec![0.0; width], vec![0.0; places.len()]);
-        Ok(Measure { targets, labels: places, groups, width, totals, squares, adversary, weights })
+        Ok(Measure { targets, labels: places, groups, width, totals, squares, adversary })
     }
 
     /// The same with the sums of all rows, and the squares of labels.
@@ -126,8 +123,7 @@ impl Measure {
 
     /// What a cell gives away of all attributes.
     pub(super) fn leakage(&self, sums: &[f64]) -> f64 {
-        let weighted = self.weights.iter().enumerate().map(|(a, w)| w * self.leaked(a, sums));
-        weighted.sum()
+        (0..self.groups.len()).map(|a| self.leaked(a, sums)).sum()
     }
 
     /// What the search makes as large as it can.

@@ -1,6 +1,6 @@
 //! Guarantees against every adversary: ours and FARE's, on the same rows.
 
-use std::path::Path;
+mod rows;
 
 use faer::Mat;
 use sarl::cells::{
@@ -8,16 +8,16 @@ use sarl::cells::{
     Partition,
 };
 use sarl::{Features, FitParams, KernelParams, Model, Scale};
-use sarl_data::{BlockOptions, DataBlock, FeatureValues, LabelColumn, Schema, Source};
 use sarl_eval::Labels;
 use sarl_report::{Axis, Figure, Line, Panel, Points, Style};
 use sarl_rivals::{Data, fare};
 use serde_json::{Value, json};
 
-use super::sample::{Sample, absent, codes, complete, find};
+use self::rows::{PROBLEMS, Problem, Rows};
+use super::sample::{Sample, absent, codes, find};
 use super::{Effort, Experiment, Table};
 use crate::certificate;
-use crate::data::{layout, with_block};
+use crate::data::layout;
 use crate::failure::Outcome;
 use crate::progress;
 
@@ -36,65 +36,6 @@ const LEAVES: [usize; 5] = [2, 4, 8, 16, 32];
 /// What FARE's paper has for ACSIncome of 2014, where its raw accuracy is 82.5 %.
 const PUBLISHED: &str = "FARE's paper has certified points of 77.1, 78.5 and 79.2 % for ACSIncome of the United States in 2014, where raw accuracy is 82.5 %: other rows, not to be compared digit by digit.";
 
-/// A table and what to do with it.
-struct Problem {
-    name: &'static str,
-    dataset: &'static str,
-    file: &'static str,
-    target: &'static str,
-    sensitive: &'static str,
-    categorical: &'static [&'static str],
-    kernel: bool,
-}
-
-const ACS: &[&str] = &["COW", "SCHL", "MAR", "OCCP", "POBP", "RELP", "RAC1P"];
-
-const PROBLEMS: [Problem; 4] = [
-    Problem {
-        name: "Adult, sex, linear",
-        dataset: "adult",
-        file: "train.csv",
-        target: "income",
-        sensitive: "sex",
-        categorical: &[],
-        kernel: false,
-    },
-    Problem {
-        name: "Adult, sex, kernel",
-        dataset: "adult",
-        file: "train.csv",
-        target: "income",
-        sensitive: "sex",
-        categorical: &[],
-        kernel: true,
-    },
-    Problem {
-        name: "ACSIncome 2018, sex",
-        dataset: "acs",
-        file: "acs_income_2018.parquet",
-        target: "PINCP",
-        sensitive: "SEX",
-        categorical: ACS,
-        kernel: false,
-    },
-    Problem {
-        name: "ACSIncome 2018, race",
-        dataset: "acs",
-        file: "acs_income_2018.parquet",
-        target: "PINCP",
-        sensitive: "RAC1P",
-        categorical: ACS,
-        kernel: false,
-    },
-];
-
-/// The rows of a problem, by what they serve for.
-struct Rows {
-    schema: Schema,
-    /// Fit, choose, certify.
-    parts: [Vec<DataBlock>; 3],
-}
-
 /// A certified representation: what is bounded, and how well the target is predicted.
 #[derive(Clone)]
 struct Point {
@@ -102,96 +43,6 @@ struct Point {
     accuracy: f64,
     cells: usize,
     details: Value,
-}
-
-impl Rows {
-    fn read(path: &Path, problem: &Problem, seed: u64) -> Outcome<Self> {
-        let mut request = complete(problem.target, &format!("{}:class", problem.sensitive))?;
-        let hidden = |name: &&&str| **name != problem.sensitive;
-        let categorical = problem.categorical.iter().filter(hidden);
-        request.categorical = categorical.map(|name| (*name).to_owned()).collect();
-        request.max_categories = Some(1000);
-        let source = Source::open(&[path])?.with_threads(rayon::current_num_threads());
-        let go = &mut |_| std::ops::ControlFlow::Continue(());
-        let schema = Schema::learn(&source, &request, go)?;
-        let mut parts = [Vec::new(), Vec::new(), Vec::new()];
-        let mut seen = 0;
-        for block in source.blocks(&schema, &BlockOptions::default())? {
-            progress::check()?;
-            let block = block?;
-            for (part, to) in [Part::Fit, Part::Choose, Part::Certify].into_iter().zip(&mut parts) {
-                let is_in = |i: &usize| Part::of(seen + *i as u64, seed) == part;
-                to.push(block.select(&(0..block.rows).filter(is_in).collect::<Vec<_>>()));
-            }
-            seen += block.rows as u64;
-        }
-        Ok(Rows { schema, parts })
-    }
-
-    fn count(&self, part: usize) -> u64 {
-        self.parts[part].iter().map(|b| b.rows as u64).sum()
-    }
-
-    fn each(&self, part: usize, mut work: impl FnMut(&sarl::Block<'_, f64>) -> Outcome) -> Outcome {
-        self.parts[part].iter().try_for_each(|block| {
-            progress::check()?;
-            with_block(block, &mut work)
-        })
-    }
-
-    /// The codes of the target and of the sensitive attribute, with their classes.
-    fn labels(&self, part: usize) -> [(Vec<u32>, usize); 2] {
-        let of = |pick: fn(&DataBlock) -> Option<&LabelColumn>| {
-            let (mut all, mut count) = (Vec::new(), 0);
-            for column in self.parts[part].iter().filter_map(pick) {
-                if let LabelColumn::Class { classes, codes } = column {
-                    all.extend_from_slice(codes);
-                    count = *classes;
-                }
-            }
-            (all, count)
-        };
-        [of(|b| b.targets.first()), of(|b| b.sensitives.first())]
-    }
-
-    /// The features for trees: numbers, and for each category the share of the target's last class among the
-    /// rows of the fit.
-    fn ordered(&self, part: usize) -> Mat<f64> {
-        let categories = self.schema.features().iter().filter_map(|f| match &f.values {
-            FeatureValues::Category { values, .. } => Some(values.len()),
-            FeatureValues::Number { .. } => None,
-        });
-        let mut shares: Vec<Vec<[f64; 2]>> = categories.map(|n| vec![[0.0; 2]; n]).collect();
-        for block in &self.parts[0] {
-            let Some(LabelColumn::Class { classes, codes: y }) = block.targets.first() else {
-                continue;
-            };
-            for (column, shares) in block.codes.iter().zip(&mut shares) {
-                for (&code, &class) in column.codes.iter().zip(y) {
-                    if let Some([rows, high]) = shares.get_mut(code as usize) {
-                        *rows += 1.0;
-                        *high += f64::from(u8::from(class as usize + 1 == *classes));
-                    }
-                }
-            }
-        }
-        let dense = self.schema.dense_width();
-        let mut x = Mat::zeros(self.count(part) as usize, dense + shares.len());
-        let mut first = 0;
-        for block in &self.parts[part] {
-            for i in 0..block.rows {
-                for j in 0..dense {
-                    x[(first + i, j)] = block.dense[i * dense + j];
-                }
-                for (j, (column, shares)) in block.codes.iter().zip(&shares).enumerate() {
-                    let found = shares.get(column.codes[i] as usize);
-                    x[(first + i, dense + j)] = found.map_or(0.0, |[n, high]| high / n.max(1.0));
-                }
-            }
-            first += block.rows;
-        }
-        x
-    }
 }
 
 /// Ours at each level, the front, and the encoder without a limit.
