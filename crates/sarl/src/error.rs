@@ -103,6 +103,15 @@ pub enum Error {
         /// The label's name.
         name: String,
     },
+    /// An attribute that each class of the target fixes is hidden already.
+    #[error(
+        "label `{name}` takes a single value in the rows of each class of the target that counts: \
+         there is nothing to predict beside the target"
+    )]
+    ConstantWithin {
+        /// The label's name.
+        name: String,
+    },
     /// No feature varies.
     #[error("every feature is constant: there is nothing to encode")]
     NoVariation,
@@ -143,6 +152,14 @@ pub enum Error {
         name: String,
         /// The names that there are.
         known: Vec<String>,
+    },
+    /// The criterion does not suit the labels.
+    #[error("{criterion} {problem}")]
+    Criterion {
+        /// Its name.
+        criterion: &'static str,
+        /// What is in its way.
+        problem: &'static str,
     },
     /// The kernel and the approximation do not go together.
     #[error("{0}")]
@@ -252,6 +269,7 @@ impl Error {
             Error::Folds(_)
                 | Error::TooFewRows { .. }
                 | Error::ConstantLabel { .. }
+                | Error::ConstantWithin { .. }
                 | Error::NoVariation
         )
     }

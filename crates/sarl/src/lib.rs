@@ -57,6 +57,7 @@ mod error;
 pub mod features;
 pub mod fit;
 pub mod front;
+mod labels;
 pub mod moments;
 pub mod spectral;
 pub mod tolerance;
@@ -75,6 +76,7 @@ pub use front::{
     HeldOutLosses, LabelBounds, Method, NamedLimits, Point, RidgeChoice, SensitiveBounds, Solution,
     TargetBounds, best_erasing_ridge, best_ridge, default_ridge, erased_heldout, mean_variance,
 };
+pub use labels::Criterion;
 pub use moments::{
     Block, Covariances, Element, InputCovariances, Label, LabelBlock, LabelColumns,
     LabelCovariances, LabelKind, Layout, Moments, MomentsOptions, NO_CLASS, Precision, Role,

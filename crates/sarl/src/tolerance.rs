@@ -34,3 +34,10 @@ pub const TIE: f64 = 1e-9;
 /// A goal that overshoots the reachable range by no more than this share is at its end: people
 /// paste bounds that were printed with eight digits.
 pub const REACH: f64 = 1e-8;
+
+/// What is added to the variance of each feature of a target, as a share of their mean, before an
+/// attribute is regressed on them: they may depend on each other.
+pub const GIVEN: f64 = 1e-6;
+
+/// Features of a label's kernel are added until this share of the kernel's trace is left.
+pub const LABEL_KERNEL: f64 = 1e-4;

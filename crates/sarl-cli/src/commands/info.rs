@@ -55,6 +55,10 @@ pub fn run(options: &Info, global: &Global) -> Outcome {
         let kind = match label.kind {
             LabelKind::Class { classes } => format!("{classes} classes"),
             LabelKind::Number { .. } => "a number".into(),
+            LabelKind::Kernel { columns: 1 } => "a number, by features of a kernel".into(),
+            LabelKind::Kernel { columns } => {
+                format!("{columns} numbers, by features of one kernel")
+            }
             LabelKind::Features => "the features themselves".into(),
         };
         vec![role.to_owned(), label.name.clone(), kind]

@@ -199,7 +199,7 @@ impl Certifier {
         let counts = of(Role::Sensitive).map(groups).collect::<Result<_>>()?;
         let errors = |label: &Label| match label.kind {
             LabelKind::Class { classes } => Errors::Classes { right: 0, rows: vec![0; classes] },
-            LabelKind::Number { width } => {
+            LabelKind::Number { width } | LabelKind::Kernel { columns: width } => {
                 Errors::Numbers { errors: 0.0, rows: 0.0, sums: vec![0.0; width], squares: 0.0 }
             }
             LabelKind::Features => Errors::Classes { right: 0, rows: Vec::new() },

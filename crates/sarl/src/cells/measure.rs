@@ -59,8 +59,11 @@ impl Measure {
                         CellUtility::Variance => Kind::Variance,
                     },
                 ),
-                (LabelKind::Number { width }, Role::Target) => (width, Kind::Numbers),
-                (LabelKind::Number { .. }, Role::Sensitive) => {
+                (
+                    LabelKind::Number { width } | LabelKind::Kernel { columns: width },
+                    Role::Target,
+                ) => (width, Kind::Numbers),
+                (LabelKind::Number { .. } | LabelKind::Kernel { .. }, Role::Sensitive) => {
                     return Err(Error::NoGroups { name: label.name.clone() });
                 }
                 (LabelKind::Features, _) => return Err(Error::NoTarget),

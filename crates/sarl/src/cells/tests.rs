@@ -13,7 +13,7 @@ use super::{Node, Part, Partition};
 use crate::moments::{Label, LabelKind, Role};
 
 fn label(name: &str, role: Role, classes: usize) -> Label {
-    Label { name: name.to_owned(), role, kind: LabelKind::Class { classes } }
+    Label::new(name, role, LabelKind::Class { classes })
 }
 
 /// Bins with random counts of two targets' classes and of `groups`.

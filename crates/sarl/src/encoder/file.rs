@@ -28,6 +28,9 @@ const KIND: &str = "model";
 const VERSION: u32 = 3;
 /// What is written for a model with cells: earlier readers would give z itself.
 const WITH_CELLS: u32 = 4;
+/// What is written where label columns are made of labels: earlier readers would not know what the
+/// figures are about.
+const WITH_MADE_LABELS: u32 = 5;
 
 /// Stored figures may differ from recomputed ones by this much.
 const AGREE: f64 = 1e-7;
@@ -91,14 +94,18 @@ impl Model {
             cells: self.cells.clone(),
             extra: self.extra.clone(),
         };
-        let version = if self.cells.is_some() { WITH_CELLS } else { VERSION };
+        let version = match self.labels.iter().any(|l| l.made.is_some()) {
+            true => WITH_MADE_LABELS,
+            false if self.cells.is_some() => WITH_CELLS,
+            false => VERSION,
+        };
         writer.finish(KIND, version, &description)
     }
 
     /// Reads a model file and checks all of it.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
         let (reader, description): (_, Description) =
-            Reader::open(bytes, KIND, VERSION..=WITH_CELLS)?;
+            Reader::open(bytes, KIND, VERSION..=WITH_MADE_LABELS)?;
         let columns = read_columns(&reader, &description)?;
         let reduced = read_reduced(&reader, &description, &columns)?;
         let subspace = read_subspace(&reader, &reduced)?;
@@ -165,14 +172,8 @@ fn read_columns(reader: &Reader<'_>, description: &Description) -> Result<Column
 
 /// The labels of a role with their widths, unless they are more than can be counted.
 fn label_columns(labels: &[Label], role: Role, inputs: usize) -> Option<Vec<LabelColumns>> {
-    let of_role = labels.iter().filter(|l| l.role == role).map(|label| {
-        let width = match label.kind {
-            LabelKind::Class { classes } => classes,
-            LabelKind::Number { width } => width,
-            LabelKind::Features => inputs,
-        };
-        LabelColumns { name: label.name.clone(), width }
-    });
+    let of_role = labels.iter().filter(|l| l.role == role);
+    let of_role = of_role.map(|l| LabelColumns { name: l.name.clone(), width: l.width(inputs) });
     let labels: Vec<LabelColumns> = of_role.collect();
     let total = labels.iter().try_fold(0usize, |sum, l| sum.checked_add(l.width));
     total.filter(|&w| w > 0).map(|_| labels)

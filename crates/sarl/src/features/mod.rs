@@ -118,6 +118,11 @@ impl FeatureMap {
         Ok(FeatureMap { raw, ..self })
     }
 
+    /// `L`, where the features are `L⁻¹` times the columns.
+    pub(crate) fn factor(&self) -> Option<&Mat<f64>> {
+        self.factor.as_deref()
+    }
+
     /// How dense inputs are scaled before they are mapped.
     pub fn scaling(&self) -> Option<&Scaling> {
         self.raw.scaling.as_ref()

@@ -13,7 +13,7 @@ use rayon::prelude::*;
 
 use super::FeatureMap;
 use super::span::Span;
-use crate::moments::{Block, Element, LabelBlock, Layout, Moments, MomentsOptions, constant};
+use crate::moments::{Block, Element, LabelBlock, Layout, Made, Moments, MomentsOptions, constant};
 use crate::spectral::reduced::of_many_sizes;
 use crate::{Error, Result};
 
@@ -71,7 +71,9 @@ impl Wide {
         drop(Moments::new(layout.clone(), options)?);
         let numbers = layout.labels().iter().map(|l| match l.kind {
             crate::LabelKind::Class { .. } => Some(HeldLabel::Class(Vec::new())),
-            crate::LabelKind::Number { width } => Some(HeldLabel::Number(Vec::new(), width)),
+            crate::LabelKind::Number { width } | crate::LabelKind::Kernel { columns: width } => {
+                Some(HeldLabel::Number(Vec::new(), width))
+            }
             crate::LabelKind::Features => None,
         });
         let labels = numbers.flatten().collect();
@@ -186,8 +188,22 @@ impl Wide {
 
     /// Renumbers the classes of a label; see [`Moments::reclass`].
     pub fn reclass(&mut self, label: usize, to: &[u32], classes: usize) -> Result<()> {
+        self.renumber(label, to, |empty| empty.reclass(label, to, classes))
+    }
+
+    /// The same of a label of joint classes.
+    pub(crate) fn reclass_joint(&mut self, label: usize, to: &[u32], joint: Made) -> Result<()> {
+        self.renumber(label, to, |empty| empty.reclass_joint(label, to, joint))
+    }
+
+    fn renumber(
+        &mut self,
+        label: usize,
+        to: &[u32],
+        change: impl FnOnce(&mut Moments) -> Result<()>,
+    ) -> Result<()> {
         let mut empty = Moments::new(self.layout.clone(), self.options)?;
-        empty.reclass(label, to, classes)?;
+        change(&mut empty)?;
         self.layout = empty.layout().clone();
         let before = self.layout.labels().iter().take(label);
         let held = before.filter(|l| l.kind != crate::LabelKind::Features).count();

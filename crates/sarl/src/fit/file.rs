@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::{Features, Fit, FitParams, State};
+use super::{Features, Fit, FitParams, NOT_CHOSEN, State};
 use crate::features::{FeatureMap, Wide};
+use crate::labels::LabelMap;
 use crate::moments::{Layout, Moments};
 use crate::{Error, Result};
 
@@ -17,13 +18,17 @@ pub struct Chosen {
     pub spreads: Vec<(f64, f64)>,
 }
 
+/// Where moments carry what the labels have become.
+const LABELS: &str = "sarl.labels";
+
 impl Fit {
     /// The rows that were pushed, as sums or as they are, with texts of the caller's.
-    pub fn to_bytes(&self, extra: BTreeMap<String, String>) -> Result<Vec<u8>> {
+    pub fn to_bytes(&self, mut extra: BTreeMap<String, String>) -> Result<Vec<u8>> {
+        if let Some(labels) = &self.labels {
+            extra.insert(LABELS.to_owned(), labels.to_json()?);
+        }
         match &self.state {
-            State::Sampling(_) => {
-                Err(Error::Unavailable("the landmarks of the kernel are not chosen yet"))
-            }
+            State::Sampling(_) | State::Waiting => Err(Error::Unavailable(NOT_CHOSEN)),
             State::Held(wide) => {
                 let mut wide = (**wide).clone();
                 wide.extra = extra;
@@ -55,13 +60,32 @@ impl Fit {
         }
         if let Ok(mut wide) = Wide::from_bytes(bytes) {
             let (extra, layout) = (std::mem::take(&mut wide.extra), wide.layout().clone());
-            return Ok((Fit { params, layout, state: State::Held(Arc::new(wide)) }, extra));
+            return Self::labelled(params, layout, extra, State::Held(Arc::new(wide)));
         }
         let mut moments = Moments::from_bytes(bytes)?;
         let (extra, layout) = (std::mem::take(&mut moments.extra), moments.layout().clone());
         let map = Arc::new(FeatureMap::coded(layout.dense_features(), layout.categories()));
         let state = State::Sums { map, moments: Arc::new(moments), spreads: None };
-        Ok((Fit { params, layout, state }, extra))
+        Self::labelled(params, layout, extra, state)
+    }
+
+    /// With what the labels had become, if that travelled along.
+    fn labelled(
+        mut params: FitParams,
+        layout: Layout,
+        mut extra: BTreeMap<String, String>,
+        state: State,
+    ) -> Result<(Self, BTreeMap<String, String>)> {
+        let (labels, layout) = match extra.remove(LABELS) {
+            None => (None, layout),
+            Some(text) => {
+                let (labels, layout) = LabelMap::from_json(&text, &layout)?;
+                (Some(Arc::new(labels)), layout)
+            }
+        };
+        params.criterion = labels.as_ref().map_or_else(Default::default, |l| l.criterion());
+        let (sample, expected) = (None, None);
+        Ok((Fit { params, layout, labels, sample, expected, state }, extra))
     }
 
     /// The same for a kernel, with what it learnt and the layout of its rows as they come.
@@ -73,12 +97,25 @@ impl Fit {
     ) -> Result<Self> {
         params.check()?;
         let map = Arc::new(FeatureMap::from_bytes(&chosen.map)?);
-        let moments = Arc::new(Moments::from_bytes(bytes)?);
-        let empty = map.moments(&layout, moments.options())?;
+        let mut moments = Moments::from_bytes(bytes)?;
+        let (labels, added) = match moments.extra.remove(LABELS) {
+            None => (None, layout.clone()),
+            Some(text) => {
+                let inner = layout.relabelled(moments.layout().labels().to_vec());
+                let (labels, given) = LabelMap::from_json(&text, &inner)?;
+                if given != layout {
+                    return Err(Error::Merge("they are not moments of these labels".into()));
+                }
+                (Some(Arc::new(labels)), inner)
+            }
+        };
+        let empty = map.moments(&added, moments.options())?;
         if empty.layout() != moments.layout() {
             return Err(Error::Merge("they are not moments of these landmarks".into()));
         }
+        let moments = Arc::new(moments);
         let state = State::Sums { map, moments, spreads: Some(chosen.spreads) };
-        Ok(Fit { params, layout, state })
+        let (sample, expected) = (None, None);
+        Ok(Fit { params, layout, labels, sample, expected, state })
     }
 }

@@ -33,6 +33,7 @@ pub use params::{Approximation, EXACT_ROWS, Features, FitParams, KernelParams, R
 use std::sync::Arc;
 
 use crate::features::{FeatureMap, Scaling, Spanned, Wide};
+use crate::labels::{LabelMap, LabelSample, Reclassed};
 use crate::moments::{Block, Element, Layout, Moments};
 use crate::{Error, Result};
 use sample::Sampling;
@@ -42,18 +43,41 @@ use sample::Sampling;
 pub struct Fit {
     params: FitParams,
     layout: Layout,
+    /// What labels become before they are added up; nothing where they stay what they are, or where
+    /// that is not known yet.
+    labels: Option<Arc<LabelMap>>,
+    /// Rows from which the features of labels are chosen.
+    sample: Option<LabelSample>,
+    /// How many rows will come, if that is known.
+    expected: Option<u64>,
     state: State,
 }
+
+const NOT_CHOSEN: &str =
+    "the landmarks of a kernel are not chosen yet: let rows pass by, then choose";
 
 /// What rows have become so far.
 #[derive(Clone, Debug)]
 enum State {
     /// Rows pass by before a kernel's landmarks are chosen.
     Sampling(Box<Sampling>),
+    /// Rows pass by before the features of labels are chosen.
+    Waiting,
     /// They are held, because there are fewer of them than features.
     Held(Arc<Wide>),
     /// They were added up.
     Sums { map: Arc<FeatureMap>, moments: Arc<Moments>, spreads: Option<Vec<(f64, f64)>> },
+}
+
+impl State {
+    /// Rows pushed so far.
+    fn rows(&self) -> u64 {
+        match self {
+            State::Sampling(_) | State::Waiting => 0,
+            State::Held(wide) => wide.rows(),
+            State::Sums { moments, .. } => moments.rows(),
+        }
+    }
 }
 
 impl Fit {
@@ -61,33 +85,61 @@ impl Fit {
     pub fn new(params: FitParams, layout: Layout) -> Result<Self> {
         params.check()?;
         // The same checks, and the same errors, before any row is read.
-        drop(Moments::new(layout.clone(), params.moments())?);
+        LabelMap::check(&layout, params.criterion)?;
+        params.moments().check()?;
+        let (criterion, seed) = (params.criterion, params.seed);
+        let sample =
+            LabelMap::needs_sample(&layout, criterion).then(|| LabelSample::new(&layout, seed));
+        let needed = LabelMap::is_needed(&layout, criterion) && sample.is_none();
+        let labels = match needed {
+            true => Some(Arc::new(LabelMap::new(&layout, criterion, None, seed)?)),
+            false => None,
+        };
         let state = match &params.features {
             Features::Kernel(kernel) => {
                 State::Sampling(Box::new(Sampling::new(kernel, &layout, params.seed)))
             }
-            Features::Linear if Wide::suits(1, layout.features()) => {
-                State::Held(Arc::new(Wide::new(layout.clone(), params.moments(), 0)?))
-            }
-            Features::Linear => Self::sums(&params, &layout)?,
+            Features::Linear => State::Waiting,
         };
-        Ok(Fit { params, layout, state })
+        let mut fit = Fit { params, layout, labels, sample, expected: None, state };
+        fit.begin()?;
+        Ok(fit)
+    }
+
+    /// A linear fit takes rows as soon as it is known what their labels become.
+    fn begin(&mut self) -> Result<()> {
+        if self.sample.is_some() || !matches!(self.state, State::Waiting) {
+            return Ok(());
+        }
+        let added = self.added();
+        let held = Wide::suits(self.expected.unwrap_or(1), self.layout.features());
+        self.state = match held {
+            true => {
+                let rows = self.expected.and_then(|rows| usize::try_from(rows).ok()).unwrap_or(0);
+                State::Held(Arc::new(Wide::new(added, self.params.moments(), rows)?))
+            }
+            false => Self::sums(&self.params, &added)?,
+        };
+        Ok(())
+    }
+
+    /// The layout of what is added up.
+    fn added(&self) -> Layout {
+        match &self.labels {
+            Some(labels) => labels.layout(&self.layout),
+            None => self.layout.clone(),
+        }
     }
 
     /// The same, where it is known how many rows will come: fewer than features are then held in
     /// memory of just their size, more are never held.
     pub fn expecting(mut self, rows: u64) -> Result<Self> {
+        self.expected = Some(rows);
         if let State::Held(wide) = &self.state
             && wide.rows() == 0
         {
-            self.state = match Wide::suits(rows, self.layout.features()) {
-                true => {
-                    let held = usize::try_from(rows).unwrap_or(0);
-                    let wide = Wide::new(self.layout.clone(), self.params.moments(), held)?;
-                    State::Held(Arc::new(wide))
-                }
-                false => Self::sums(&self.params, &self.layout)?,
-            };
+            self.state = State::Waiting;
+            self.begin()?;
         }
         Ok(self)
     }
@@ -111,20 +163,20 @@ impl Fit {
 
     /// Rows pushed so far.
     pub fn rows(&self) -> u64 {
-        match &self.state {
-            State::Sampling(_) => 0,
-            State::Held(wide) => wide.rows(),
-            State::Sums { moments, .. } => moments.rows(),
-        }
+        self.state.rows()
     }
 
     /// Whether rows must pass by [`Fit::sample`] before they are pushed.
     pub fn needs_sample(&self) -> bool {
-        matches!(self.state, State::Sampling(_))
+        self.sample.is_some() || matches!(self.state, State::Sampling(_))
     }
 
-    /// Lets rows pass by from which a kernel takes its width, its scaling and its landmarks.
+    /// Lets rows pass by from which a kernel takes its width, its scaling and its landmarks, with
+    /// their labels where these have a kernel too.
     pub fn sample<T: Element>(&mut self, block: &Block<'_, T>) -> Result<()> {
+        if let Some(sample) = &mut self.sample {
+            sample.push(block)?;
+        }
         match &mut self.state {
             State::Sampling(sampling) => sampling.push(block),
             _ => Ok(()),
@@ -141,24 +193,34 @@ impl Fit {
         }
     }
 
-    /// Chooses the landmarks of a kernel; given up with [`Error::Interrupted`] when `stop`, asked
+    /// Chooses the landmarks of kernels; given up with [`Error::Interrupted`] when `stop`, asked
     /// now and then, says so. Nothing happens where there is nothing to choose.
     pub fn choose(&mut self, stop: &dyn Fn() -> bool) -> Result<()> {
-        let (State::Sampling(sampling), Features::Kernel(kernel)) =
+        let (criterion, seed) = (self.params.criterion, self.params.seed);
+        let labels = match &self.sample {
+            Some(sample) if sample.rows() == 0 => return Err(Error::TooFewRows { rows: 0 }),
+            Some(sample) => {
+                Some(Arc::new(LabelMap::new(&self.layout, criterion, Some(sample), seed)?))
+            }
+            None => self.labels.clone(),
+        };
+        let mut chosen = Fit { labels, sample: None, ..self.clone() };
+        chosen.begin()?;
+        if let (State::Sampling(sampling), Features::Kernel(kernel)) =
             (&self.state, &self.params.features)
-        else {
-            return Ok(());
-        };
-        if sampling.rows() == 0 {
-            return Err(Error::TooFewRows { rows: 0 });
+        {
+            if sampling.rows() == 0 {
+                return Err(Error::TooFewRows { rows: 0 });
+            }
+            self.params.check_rows(sampling.rows())?;
+            let (map, spreads) = sampling.map(kernel, self.params.scale, self.params.seed, stop)?;
+            chosen.state = State::Sums {
+                moments: Arc::new(map.moments(&chosen.added(), self.params.moments())?),
+                map: Arc::new(map),
+                spreads: Some(spreads),
+            };
         }
-        self.params.check_rows(sampling.rows())?;
-        let (map, spreads) = sampling.map(kernel, self.params.scale, self.params.seed, stop)?;
-        self.state = State::Sums {
-            moments: Arc::new(map.moments(&self.layout, self.params.moments())?),
-            map: Arc::new(map),
-            spreads: Some(spreads),
-        };
+        *self = chosen;
         Ok(())
     }
 
@@ -176,10 +238,18 @@ impl Fit {
         if matches!(self.state, State::Held(_)) && !Wide::suits(after, self.layout.features()) {
             self.add_up()?;
         }
-        match &mut self.state {
-            State::Sampling(_) => Err(Error::Unavailable(
-                "the landmarks of the kernel are not chosen yet: let rows pass by, then choose",
-            )),
+        match &self.labels {
+            None => Self::push_into(&mut self.state, block),
+            Some(labels) => {
+                let (first, state) = (self.state.rows(), &mut self.state);
+                labels.with(block, &self.layout, first, |block| Self::push_into(state, block))
+            }
+        }
+    }
+
+    fn push_into<T: Element>(state: &mut State, block: &Block<'_, T>) -> Result<()> {
+        match state {
+            State::Sampling(_) | State::Waiting => Err(Error::Unavailable(NOT_CHOSEN)),
             State::Held(wide) => Arc::make_mut(wide).push(block),
             State::Sums { map, moments, .. } => map.push(Arc::make_mut(moments), block),
         }
@@ -188,7 +258,7 @@ impl Fit {
     /// Turns rows that are held into sums, which rows of other machines can be added to.
     pub fn add_up(&mut self) -> Result<()> {
         let State::Held(wide) = &self.state else { return Ok(()) };
-        let State::Sums { map, .. } = Self::sums(&self.params, &self.layout)? else {
+        let State::Sums { map, .. } = Self::sums(&self.params, &self.added())? else {
             return Ok(());
         };
         let moments = Arc::new(wide.added_up()?);
@@ -198,6 +268,9 @@ impl Fit {
 
     /// Adds the rows of another fit. Kernels must have the same landmarks.
     pub fn merge(&mut self, other: &Fit) -> Result<()> {
+        if self.labels != other.labels || self.sample.is_some() || other.sample.is_some() {
+            return Err(Error::Merge("the columns of their labels differ".into()));
+        }
         let mut other = other.clone();
         other.add_up()?;
         self.add_up()?;
@@ -214,12 +287,32 @@ impl Fit {
 
     /// Renumbers the classes of a label; see [`Moments::reclass`].
     pub fn reclass(&mut self, label: usize, to: &[u32], classes: usize) -> Result<()> {
-        match &mut self.state {
-            State::Sampling(_) => {}
-            State::Held(wide) => Arc::make_mut(wide).reclass(label, to, classes)?,
-            State::Sums { moments, .. } => Arc::make_mut(moments).reclass(label, to, classes)?,
+        let layout = self.layout.reclassed(label, classes);
+        let own = || vec![Reclassed { label, to: to.to_vec(), joint: None }];
+        let (labels, changes) = match &self.labels {
+            None => (None, own()),
+            Some(labels) => {
+                let (labels, changes) = labels.reclassed(label, to, classes)?;
+                self.params.criterion = labels.criterion();
+                (Some(Arc::new(labels)), changes)
+            }
+        };
+        for Reclassed { label, to, joint } in changes {
+            match (&mut self.state, joint) {
+                (State::Sampling(_) | State::Waiting, _) => {}
+                (State::Held(wide), None) => Arc::make_mut(wide).reclass(label, &to, classes)?,
+                (State::Held(wide), Some(joint)) => {
+                    Arc::make_mut(wide).reclass_joint(label, &to, joint)?;
+                }
+                (State::Sums { moments, .. }, None) => {
+                    Arc::make_mut(moments).reclass(label, &to, classes)?;
+                }
+                (State::Sums { moments, .. }, Some(joint)) => {
+                    Arc::make_mut(moments).reclass_joint(label, &to, joint)?;
+                }
+            }
         }
-        self.layout = self.layout.reclassed(label, classes);
+        (self.layout, self.labels) = (layout, labels);
         Ok(())
     }
 
@@ -235,10 +328,13 @@ impl Fit {
 
     /// All rows are there: what can be known of them.
     pub fn finish(self) -> Result<Fitted> {
-        let Fit { params, layout, state } = self;
+        let Fit { params, layout, labels, state, .. } = self;
+        let layout = labels.map_or(layout.clone(), |labels| labels.described(&layout));
         let scaled = params.scale == Scale::Standard;
         let (map, moments, spreads) = match state {
-            State::Sampling(_) => return Err(Error::TooFewRows { rows: 0 }),
+            State::Sampling(_) | State::Waiting => {
+                return Err(Error::TooFewRows { rows: 0 });
+            }
             State::Held(wide) => {
                 let wide = Arc::unwrap_or_clone(wide);
                 let Spanned { map, moments, spreads } = wide.spanned(scaled)?;

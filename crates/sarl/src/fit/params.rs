@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::features::{Choice, Family, Kernel, LandmarkOptions};
+use crate::labels::Criterion;
 use crate::moments::{MomentsOptions, Precision};
 use crate::{Error, Result};
 
@@ -23,6 +24,9 @@ pub struct FitParams {
     pub seed: u64,
     /// How products of features are formed.
     pub precision: Precision,
+    /// What of the sensitive attributes is to be hidden.
+    #[serde(default)]
+    pub criterion: Criterion,
 }
 
 /// What is computed from a row before anything else.
@@ -157,6 +161,7 @@ impl Default for FitParams {
             folds,
             seed,
             precision,
+            criterion: Criterion::default(),
         }
     }
 }

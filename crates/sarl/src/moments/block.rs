@@ -199,7 +199,10 @@ impl<'a, T: Element> Block<'a, T> {
                 (LabelKind::Class { .. }, LabelBlock::Class(classes)) => {
                     expect(&format!("rows of label `{name}`"), classes.len(), rows)?;
                 }
-                (LabelKind::Number { width }, LabelBlock::Number(values)) => {
+                (
+                    LabelKind::Number { width } | LabelKind::Kernel { columns: width },
+                    LabelBlock::Number(values),
+                ) => {
                     expect(&format!("rows of label `{name}`"), values.nrows(), rows)?;
                     expect(&format!("columns of label `{name}`"), values.ncols(), *width)?;
                 }

@@ -3,6 +3,7 @@
 use faer::{Mat, MatRef};
 
 use super::layout::{Inputs, LabelKind, Layout, Role};
+use super::made::Combination;
 use super::sums::Sums;
 use crate::error::Place;
 use crate::{Error, Result, tolerance};
@@ -100,9 +101,10 @@ impl Covariances {
         sums: &Sums,
         shift: &[f64],
         rounding: &Rounding<'_>,
+        made: &[Option<Combination>],
     ) -> Result<Self> {
         let delta = scaled(&sums.sum(), 1.0 / sums.weight);
-        let parts = Parts { layout, sums, shift, delta, floor: rounding.floor };
+        let parts = Parts { layout, sums, shift, delta, floor: rounding.floor, made };
         let features = parts.features();
         let label = |role| parts.labels(role, &features);
         let this = Covariances {
@@ -157,8 +159,12 @@ impl Covariances {
                 if flat && label.kind == LabelKind::Features {
                     return Err(Error::NoVariation);
                 }
+                let name = || label.name.clone();
+                if flat && label.made.is_some() {
+                    return Err(Error::ConstantWithin { name: name() });
+                }
                 if flat {
-                    return Err(Error::ConstantLabel { name: label.name.clone() });
+                    return Err(Error::ConstantLabel { name: name() });
                 }
                 at += width;
             }
@@ -205,6 +211,17 @@ struct Parts<'a> {
     delta: Vec<f64>,
     /// See [`crate::tolerance::FLOOR`].
     floor: f64,
+    /// What the columns of each label become, where they are not kept or hidden as they are.
+    made: &'a [Option<Combination>],
+}
+
+/// The columns of a label that are added up.
+#[derive(Clone, Copy)]
+enum Added {
+    /// Numbers from this column on.
+    Numbers(usize),
+    /// The indicators of a group.
+    Classes(usize),
 }
 
 impl Parts<'_> {
@@ -327,15 +344,58 @@ impl Parts<'_> {
         LabelCovariances { cross, mean: shares, variance, labels: Vec::new() }
     }
 
+    /// The columns that are made of those of label `i`, or these.
+    fn combined(&self, i: usize, added: LabelCovariances, columns: Added) -> LabelCovariances {
+        let Some(made) = self.made.get(i).and_then(Option::as_ref) else { return added };
+        let part = |(at, t): &(std::ops::Range<usize>, Mat<f64>)| {
+            let mut cross = added.cross.as_ref().subcols(at.start, at.len()) * t;
+            let mean = |j: usize| -> f64 {
+                t.col(j).iter().zip(&added.mean[at.clone()]).map(|(t, m)| t * m).sum()
+            };
+            let mean: Vec<f64> = (0..t.ncols()).map(mean).collect();
+            let variance: Vec<f64> = (0..t.ncols())
+                .map(|j| self.made_variance(columns, at.start, t.col_as_slice(j), mean[j]))
+                .collect();
+            for (j, _) in variance.iter().enumerate().filter(|(_, v)| **v == 0.0) {
+                cross.col_mut(j).fill(0.0);
+            }
+            LabelCovariances { cross, mean, variance, labels: Vec::new() }
+        };
+        concatenate(made.iter().map(part).collect())
+    }
+
+    /// The variance of a combination of columns from `at` on.
+    fn made_variance(&self, columns: Added, at: usize, t: &[f64], mean: f64) -> f64 {
+        match columns {
+            Added::Classes(h) => {
+                let squares = t.iter().enumerate().map(|(k, t)| self.share(h, at + k) * t * t);
+                (squares.sum::<f64>() - mean * mean).max(0.0)
+            }
+            Added::Numbers(first) => {
+                let column = |i: usize| first + at + i;
+                let row = |i: usize| -> f64 {
+                    let each = t.iter().enumerate();
+                    each.map(|(k, tk)| tk * self.dense_dense(column(i), column(k))).sum()
+                };
+                let used = || t.iter().enumerate().filter(|(_, t)| **t != 0.0);
+                let variance: f64 = used().map(|(i, t)| t * row(i)).sum();
+                let floor: f64 = used().map(|(i, t)| t * t * self.dense_floor(column(i))).sum();
+                if variance.is_finite() && variance <= floor { 0.0 } else { variance }
+            }
+        }
+    }
+
     fn labels(&self, role: Role, features: &Mat<f64>) -> LabelCovariances {
         let inputs = self.layout.inputs;
         let mut number = self.layout.dense + inputs.kept();
         let mut group = self.layout.codes.len();
         let mut parts = Vec::new();
-        for label in &self.layout.labels {
+        for (i, label) in self.layout.labels.iter().enumerate() {
             let (at, h) = (number, group);
             match label.kind {
-                LabelKind::Number { width } => number += width,
+                LabelKind::Number { width } | LabelKind::Kernel { columns: width } => {
+                    number += width;
+                }
                 LabelKind::Class { .. } => group += 1,
                 LabelKind::Features => {}
             }
@@ -343,8 +403,12 @@ impl Parts<'_> {
                 continue;
             }
             let part = match (&label.kind, inputs) {
-                (LabelKind::Number { width }, _) => self.numeric(at, *width),
-                (LabelKind::Class { .. }, _) => self.classes(h),
+                (LabelKind::Number { width } | LabelKind::Kernel { columns: width }, _) => {
+                    self.combined(i, self.numeric(at, *width), Added::Numbers(at))
+                }
+                (LabelKind::Class { .. }, _) => {
+                    self.combined(i, self.classes(h), Added::Classes(h))
+                }
                 (LabelKind::Features, Inputs::Kept(width)) => {
                     self.numeric(self.layout.dense, width)
                 }
@@ -357,7 +421,17 @@ impl Parts<'_> {
             };
             parts.push(part.named(&label.name));
         }
-        concatenate(parts)
+        let mut all = concatenate(parts);
+        // An attribute has one block for each target that it is judged beside.
+        let made = self.layout.labels.iter().any(|l| l.role == role && l.made.is_some());
+        all.labels.dedup_by(|next, label| {
+            let same = made && next.name == label.name;
+            if same {
+                label.width += next.width;
+            }
+            same
+        });
+        all
     }
 }
 

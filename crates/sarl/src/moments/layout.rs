@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::made::Made;
 use crate::{Error, Result};
 
 /// Whether a label is to be kept or to be hidden.
@@ -28,6 +29,12 @@ pub enum LabelKind {
         /// How many columns.
         width: usize,
     },
+    /// `columns` numbers that stand for the features of one Gaussian kernel over them. Only a
+    /// [`Fit`](crate::Fit) knows these features: it chooses them from a sample.
+    Kernel {
+        /// How many numbers a row brings.
+        columns: usize,
+    },
     /// The features themselves (erasure without a target). Brings no data of its own.
     Features,
 }
@@ -41,6 +48,26 @@ pub struct Label {
     pub role: Role,
     /// Classes, numbers or the features themselves.
     pub kind: LabelKind,
+    /// The columns that are kept or hidden, where they are not those of the kind.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) made: Option<Made>,
+}
+
+impl Label {
+    /// A label whose columns are those of its kind.
+    pub fn new(name: &str, role: Role, kind: LabelKind) -> Self {
+        Label { name: name.to_owned(), role, kind, made: None }
+    }
+
+    /// The number of columns that stand for it; `inputs` where they are the features themselves.
+    pub(crate) fn width(&self, inputs: usize) -> usize {
+        match (self.made, &self.kind) {
+            (Some(made), _) => made.width(),
+            (None, LabelKind::Class { classes }) => *classes,
+            (None, LabelKind::Number { width } | LabelKind::Kernel { columns: width }) => *width,
+            (None, LabelKind::Features) => inputs,
+        }
+    }
 }
 
 /// Where the inputs x are, for reconstructing them.
@@ -129,9 +156,24 @@ impl Layout {
         self
     }
 
+    /// Adds a label of `columns` numbers that stand for the features of one Gaussian kernel.
+    pub fn kernel(self, name: &str, role: Role, columns: usize) -> Self {
+        self.label(name, role, LabelKind::Kernel { columns })
+    }
+
     fn label(mut self, name: &str, role: Role, kind: LabelKind) -> Self {
-        self.labels.push(Label { name: name.to_owned(), role, kind });
+        self.labels.push(Label::new(name, role, kind));
         self
+    }
+
+    /// The same labels without features.
+    pub(crate) fn labels_only(&self) -> Self {
+        Layout { labels: self.labels.clone(), ..Layout::dense(0) }
+    }
+
+    /// The same features with other labels.
+    pub(crate) fn relabelled(&self, labels: Vec<Label>) -> Self {
+        Layout { labels, ..self.clone() }
     }
 
     /// The same with another number of classes of a label.
@@ -203,14 +245,10 @@ impl Layout {
     }
 
     pub(crate) fn label_width(&self, label: &Label) -> usize {
-        match label.kind {
-            LabelKind::Class { classes } => classes,
-            LabelKind::Number { width } => width,
-            LabelKind::Features => match self.inputs {
-                Inputs::Kept(width) => width,
-                Inputs::Features | Inputs::Gone | Inputs::Span(_) => self.features(),
-            },
-        }
+        label.width(match self.inputs {
+            Inputs::Kept(width) => width,
+            Inputs::Features | Inputs::Gone | Inputs::Span(_) => self.features(),
+        })
     }
 
     /// The numeric columns that go through the product: dense features, kept inputs, numbers.
@@ -221,7 +259,7 @@ impl Layout {
     /// The numeric labels with their widths.
     pub(crate) fn numbers(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
         self.labels.iter().enumerate().filter_map(|(i, l)| match l.kind {
-            LabelKind::Number { width } => Some((i, width)),
+            LabelKind::Number { width } | LabelKind::Kernel { columns: width } => Some((i, width)),
             _ => None,
         })
     }
@@ -254,7 +292,7 @@ impl Layout {
         let widths = self.codes.iter().copied().chain([self.inputs.kept()]);
         let labels = self.labels.iter().map(|l| match l.kind {
             LabelKind::Class { classes } => classes,
-            LabelKind::Number { width } => width,
+            LabelKind::Number { width } | LabelKind::Kernel { columns: width } => width,
             LabelKind::Features => 0,
         });
         let total = widths.chain(labels).try_fold(self.dense, usize::checked_add);
@@ -273,7 +311,7 @@ impl Layout {
                 LabelKind::Class { classes } if classes < 2 => {
                     return Err(Error::ConstantLabel { name: name.clone() });
                 }
-                LabelKind::Number { width: 0 } => {
+                LabelKind::Number { width: 0 } | LabelKind::Kernel { columns: 0 } => {
                     return fail(format!("label `{name}` has no columns"));
                 }
                 LabelKind::Features if role == Role::Sensitive => {

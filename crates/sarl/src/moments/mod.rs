@@ -30,6 +30,7 @@ mod file;
 mod landmarks;
 mod lane;
 mod layout;
+mod made;
 mod parts;
 mod sums;
 #[cfg(test)]
@@ -42,6 +43,7 @@ pub use layout::{Label, LabelKind, Layout, Role};
 pub(crate) use block::{check_finite, row_slice};
 pub(crate) use covariances::constant;
 pub(crate) use landmarks::Landmarks;
+pub(crate) use made::Made;
 
 use std::collections::BTreeMap;
 
@@ -84,6 +86,19 @@ impl Default for MomentsOptions {
     }
 }
 
+impl MomentsOptions {
+    /// Refuses folds that there cannot be.
+    pub(crate) fn check(&self) -> Result<()> {
+        match (1..=MOST_FOLDS).contains(&self.folds) {
+            true => Ok(()),
+            false => {
+                let (name, value) = ("folds", self.folds as f64);
+                Err(Error::Argument { name, value, expected: "expected 1 to 1000" })
+            }
+        }
+    }
+}
+
 /// Beyond this, workers share one scatter per fold instead of having their own.
 const LANES_BYTES: usize = 512 << 20;
 /// Rows whose mean is the shift, where rows have no weights.
@@ -115,10 +130,11 @@ impl Moments {
     /// No rows yet.
     pub fn new(layout: Layout, options: MomentsOptions) -> Result<Self> {
         layout.check()?;
-        if options.folds == 0 || options.folds > MOST_FOLDS {
-            let (name, value) = ("folds", options.folds as f64);
-            return Err(Error::Argument { name, value, expected: "expected 1 to 1000" });
+        if layout.labels.iter().any(|l| matches!(l.kind, LabelKind::Kernel { .. })) {
+            let message = "the features of a label's kernel are chosen by a `Fit`";
+            return Err(Error::Unavailable(message));
         }
+        options.check()?;
         let pairs = layout.pairs();
         let (shift, lanes, noise) = (Vec::new(), Vec::new(), Vec::new());
         let (landmarks, extra) = (None, BTreeMap::new());
@@ -265,8 +281,24 @@ impl Moments {
             }
             taken[class as usize] = true;
         }
+        self.take_layout(self.layout.reclassed(label, classes), group, to)
+    }
+
+    /// The same of a label of joint classes, which becomes one of `joint`.
+    pub(crate) fn reclass_joint(&mut self, label: usize, to: &[u32], joint: Made) -> Result<()> {
         let mut layout = self.layout.clone();
-        layout.labels[label].kind = LabelKind::Class { classes };
+        let (Some((group, _)), Some(new), Made::Joint { classes, groups, .. }) =
+            (self.layout.class_group(label), layout.labels.get_mut(label), joint)
+        else {
+            return Err(Error::Unavailable("these classes are not those of a target and a group"));
+        };
+        new.kind = LabelKind::Class { classes: classes.saturating_mul(groups) };
+        new.made = Some(joint);
+        self.take_layout(layout, group, to)
+    }
+
+    /// Moves the sums of a group's classes to where another layout has them.
+    fn take_layout(&mut self, layout: Layout, group: usize, to: &[u32]) -> Result<()> {
         layout.check()?;
         for lane in &mut self.lanes {
             let mut wider = Lane::new(&layout, self.options.folds, self.options.precision);
@@ -389,7 +421,7 @@ impl Moments {
         let size = self.landmarks.as_ref().map_or(1.0, |l| (l.size / weight).sqrt());
         let noise: Vec<f64> = self.noise.iter().map(|noise| noise * size).collect();
         let rounding = Rounding { rank, floor, noise: &noise };
-        Covariances::assemble(&self.layout, sums, &self.shift, &rounding)
+        Covariances::assemble(&self.layout, sums, &self.shift, &rounding, &self.combinations()?)
     }
 
     /// One fold over all lanes.

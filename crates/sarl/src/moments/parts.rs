@@ -1,7 +1,9 @@
 //! The moments of some folds together.
 
-use super::{Covariances, Moments};
+use super::made::Combination;
+use super::{Covariances, LabelKind, Made, Moments};
 use crate::{Error, Result};
+use faer::Mat;
 
 impl Moments {
     /// The covariances of some folds together, one after another: all parts of all folds at once
@@ -21,5 +23,46 @@ impl Moments {
         let part = self.of_folds(folds)?;
         part.check_informative(&self.layout)?;
         Ok(part)
+    }
+
+    /// What the columns of each label become, by means over all rows.
+    pub(super) fn combinations(&self) -> Result<Vec<Option<Combination>>> {
+        let combined = |(label, made): (usize, Option<Made>)| {
+            made.map(|made| self.combination(label, made)).transpose()
+        };
+        let labels = self.layout.labels.iter().map(|l| l.made).enumerate();
+        labels.map(combined).collect()
+    }
+
+    fn combination(&self, label: usize, made: Made) -> Result<Combination> {
+        let sums = || self.lanes.iter().flat_map(|lane| &lane.folds);
+        let weight = self.weight();
+        if let Some((group, classes)) = self.layout.class_group(label) {
+            let share = |k: usize| sums().map(|s| s.counts[group][k]).sum::<f64>() / weight;
+            let shares: Vec<f64> = (0..classes).map(share).collect();
+            return made.combination(&shares, &|_, _| 0.0);
+        }
+        let before = self.layout.numbers().take_while(|(i, _)| *i < label).map(|(_, w)| w);
+        let first = self.layout.dense + self.layout.inputs.kept() + before.sum::<usize>();
+        let width = match self.layout.labels[label].kind {
+            LabelKind::Number { width } => width,
+            _ => 0,
+        };
+        let mut delta = vec![0.0; width];
+        let mut products = Mat::<f64>::zeros(width, width);
+        for sums in sums() {
+            let scatter = sums.scatter();
+            for j in 0..width {
+                delta[j] += sums.sum_of(first + j);
+                for i in j..width {
+                    products[(i, j)] += scatter[(first + i, first + j)];
+                }
+            }
+        }
+        delta.iter_mut().for_each(|d| *d /= weight);
+        let mean: Vec<f64> = delta.iter().zip(&self.shift[first..]).map(|(d, s)| d + s).collect();
+        made.combination(&mean, &|i, j| {
+            products[(i.max(j), i.min(j))] / weight - delta[i] * delta[j]
+        })
     }
 }

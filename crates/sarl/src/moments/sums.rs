@@ -81,6 +81,14 @@ impl Sums {
         }
     }
 
+    /// One column of [`Sums::sum`].
+    pub(crate) fn sum_of(&self, column: usize) -> f64 {
+        match &self.sum {
+            Some(sum) => sum[column],
+            None => self.tables[self.coded].row(column).iter().sum(),
+        }
+    }
+
     /// Everything but the scatter and the tables of few classes for one row: `u` scaled by `root`,
     /// the root of the weight.
     #[inline(always)]
