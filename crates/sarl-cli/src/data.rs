@@ -8,12 +8,12 @@ use sarl::cells::Part;
 use sarl::{Block, Features, Fit, FitParams, Fitted, Layout, Role};
 use sarl_data::{
     BlockOptions, DataBlock, FeatureValues, LabelColumn, LabelValues, Labels, Missing, Request,
-    Schema, Source, Targets,
+    Schema, Source,
 };
 
 use crate::args::{DataOptions, EncoderOptions, Global};
 use crate::demand;
-use crate::encoding::{params, remarks};
+use crate::encoding::{criterion, params, remarks};
 use crate::failure::{Exit, Failure, Outcome};
 use crate::progress::{self, Pass, Spinner};
 use crate::request::{index_warning, notes, request};
@@ -56,7 +56,7 @@ pub fn fit_part(
     part: Option<Part>,
     global: &Global,
 ) -> Outcome<FittedTable> {
-    let params = params(encoder, data.scale)?;
+    let mut params = params(encoder, data.scale)?;
     let source = Source::open(&data.data)?;
     for output in outputs {
         check_output(output, source.paths())?;
@@ -64,6 +64,8 @@ pub fn fit_part(
     let source = source.with_threads(rayon::current_num_threads());
     let request = request(data, &source)?;
     let mut schema = learn(&source, &request, global, Schema::learn_deferred)?;
+    let (of, assumed) = criterion(encoder, &schema)?;
+    params.criterion = of;
     if params.features == Features::Linear {
         demand::check(&schema, encoder.folds)?;
     }
@@ -86,11 +88,12 @@ pub fn fit_part(
     }
     progress::check()?;
     let mut remarks = remarks(&fit, encoder)?;
+    remarks.extend(assumed);
     fit.reduced()?;
     remarks.extend(notes(&source, &schema).into_iter().map(Remark::Note));
     remarks.extend(index_warning(&source, &schema)?.map(Remark::Warning));
     let files = source.paths().map(Path::to_owned).collect();
-    let shared = shared(&request, &schema);
+    let shared = shared(&schema);
     Ok(FittedTable { files, schema, fit, shared, remarks })
 }
 
@@ -111,13 +114,10 @@ fn read(rows: &Rows<'_>, params: &FitParams, public: Option<&Path>) -> Outcome<F
 }
 
 /// Labels that are features too.
-pub fn shared(request: &Request, schema: &Schema) -> Vec<String> {
-    let labels = request.sensitives.iter().chain(match &request.targets {
-        Targets::Columns(columns) => columns.iter(),
-        Targets::Features => [].iter(),
-    });
-    let is_feature = |name: &String| schema.features().iter().any(|f| f.name == *name);
-    labels.map(|c| c.name.clone()).filter(is_feature).collect()
+pub fn shared(schema: &Schema) -> Vec<String> {
+    let labels = schema.targets().iter().chain(schema.sensitives());
+    let is_feature = |name: &&str| schema.features().iter().any(|f| f.name == *name);
+    labels.flat_map(|l| l.columns()).filter(is_feature).map(str::to_owned).collect()
 }
 
 /// Refuses an output that cannot be written or that is also an input, before any work is done.
@@ -220,7 +220,10 @@ pub fn layout(schema: &Schema) -> Layout {
         for label in labels {
             layout = match &label.values {
                 LabelValues::Class { values, .. } => layout.class(&label.name, role, values.len()),
-                LabelValues::Number { .. } => layout.number(&label.name, role, 1),
+                LabelValues::Number { kernel: false, .. } => layout.number(&label.name, role, 1),
+                LabelValues::Number { kernel: true, .. } => {
+                    layout.kernel(&label.name, role, label.columns().len())
+                }
             };
         }
     }
@@ -242,6 +245,9 @@ pub fn with_block<T>(
             LabelColumn::Class { codes, .. } => block.class(codes),
             LabelColumn::Number(values) => {
                 block.number(MatRef::from_column_major_slice(values, data.rows, 1))
+            }
+            LabelColumn::Numbers { width, values } => {
+                block.number(MatRef::from_row_major_slice(values, data.rows, *width))
             }
         };
     }

@@ -1,8 +1,12 @@
 //! From the options of an encoder to the parameters of a fit, and what is said of the result.
 
-use sarl::{Family, Features, FitParams, Fitted, KernelParams, Ridge, Scale};
+use sarl::{Criterion, Family, Features, FitParams, Fitted, KernelParams, Ridge, Scale};
 
-use crate::args::{Approximation, EncoderOptions, KernelName, NumberOrAuto, Sampling, ScalePolicy};
+use sarl_data::{LabelValues, Schema};
+
+use crate::args::{
+    Approximation, CriterionName, EncoderOptions, KernelName, NumberOrAuto, Sampling, ScalePolicy,
+};
 use crate::data::Remark;
 use crate::failure::{Failure, Outcome};
 
@@ -29,6 +33,55 @@ pub fn params(options: &EncoderOptions, scale: ScalePolicy) -> Outcome<FitParams
         seed: options.seed,
         ..Default::default()
     })
+}
+
+/// The criterion that the options ask for, in a table whose classes are known; with what was assumed.
+pub fn criterion(
+    options: &EncoderOptions,
+    schema: &Schema,
+) -> Outcome<(Criterion, Option<Remark>)> {
+    let given = options.favourable.as_deref();
+    match (options.criterion, given) {
+        (CriterionName::EqualOpportunity, _) => {}
+        (_, Some(_)) => {
+            return Err(Failure::usage("--favourable needs --criterion equal-opportunity"));
+        }
+        (CriterionName::Parity, None) => return Ok((Criterion::Parity, None)),
+        (CriterionName::EqualizedOdds, None) => return Ok((Criterion::EqualizedOdds, None)),
+    }
+    let target = match schema.targets() {
+        [target] => target,
+        _ => {
+            let message = "equal-opportunity needs one target: it is about one of its classes";
+            return Err(Failure::usage(message).hint("name one column with --target"));
+        }
+    };
+    let LabelValues::Class { values, .. } = &target.values else {
+        let message =
+            format!("`{}` holds numbers: equal-opportunity is about a class", target.name);
+        return Err(Failure::usage(message)
+            .hint(format!("use --criterion equalized-odds, or `{}:bins=2`", target.name)));
+    };
+    let (name, classes) = (&target.name, values.join(", "));
+    let found = match given {
+        Some(class) => values.iter().position(|v| v == class.trim()).ok_or_else(|| {
+            Failure::usage(format!("--favourable {class}: `{name}` has no such class"))
+                .hint(format!("its classes are: {classes}"))
+        })?,
+        None if values.len() == 2 => 1,
+        None => {
+            return Err(Failure::usage(format!(
+                "--favourable is missing: `{name}` has more than two classes"
+            ))
+            .hint(format!("name one of: {classes}")));
+        }
+    };
+    let note = format!(
+        "the favourable class of `{name}` is `{}`; --favourable names another",
+        values[found]
+    );
+    let remark = given.is_none().then_some(Remark::Note(note));
+    Ok((Criterion::EqualOpportunity { favourable: found as u32 }, remark))
 }
 
 fn family(kernel: KernelName) -> Option<Family> {

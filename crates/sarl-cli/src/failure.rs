@@ -104,6 +104,7 @@ impl From<sarl::Error> for Failure {
             Error::Argument { .. }
             | Error::Kernel(_)
             | Error::NoRandomFeatures
+            | Error::Criterion { .. }
             | Error::UnknownLabel { .. } => (Exit::Usage, None),
             Error::NoConvergence { .. } => (Exit::Machine, None),
             Error::TooManyRows { .. } => {
@@ -117,6 +118,10 @@ impl From<sarl::Error> for Failure {
             Error::ConstantLabel { .. } => {
                 (Exit::Data, Some("choose another label, or data in which it varies"))
             }
+            Error::ConstantWithin { .. } => (
+                Exit::Data,
+                Some("the target decides the attribute: use --criterion parity, or another target"),
+            ),
             Error::NoVariation => (Exit::Data, Some("name other --features")),
             _ => (Exit::Data, None),
         };

@@ -35,19 +35,31 @@ pub fn read(
         MatRef::from_row_major_slice(values, places.len(), columns).to_owned()
     };
     let (x, z) = (mat(&x, schema.width()), mat(&z, encoder.map_or(0, |e| e.dim())));
-    let (names, classes) = names(schema).unzip();
-    Ok(Rows { places, x, z, targets, sensitives, names, classes, weights, of: draw.seen() })
+    let of = draw.seen();
+    let mut rows = Rows { places, z, targets, sensitives, weights, of, ..Rows::new(x) };
+    name(&mut rows, schema);
+    Ok(rows)
 }
 
-/// The names of the labels, targets first, and of their classes.
-fn names(schema: &Schema) -> impl Iterator<Item = (String, Vec<String>)> {
-    schema.targets().iter().chain(schema.sensitives()).map(|label| {
-        let classes = match &label.values {
-            LabelValues::Class { values, .. } => values.clone(),
-            LabelValues::Number { .. } => Vec::new(),
-        };
-        (label.name.clone(), classes)
-    })
+/// The names of the labels, targets first, of their classes and of their kernels.
+fn name(rows: &mut Rows, schema: &Schema) {
+    for label in schema.targets().iter().chain(schema.sensitives()) {
+        match &label.values {
+            LabelValues::Class { values, .. } => {
+                rows.names.push(label.name.clone());
+                rows.classes.push(values.clone());
+                rows.kernels.push(None);
+            }
+            LabelValues::Number { kernel, .. } => {
+                // Attackers predict each of the numbers, whatever they are hidden by.
+                for column in label.columns() {
+                    rows.names.push(column.to_owned());
+                    rows.classes.push(Vec::new());
+                    rows.kernels.push(kernel.then(|| label.name.clone()));
+                }
+            }
+        }
+    }
 }
 
 /// A uniform sample of rows, as they come by.
@@ -80,7 +92,7 @@ impl Kept {
         let z: Vec<f64> = (0..block.rows).flat_map(|i| z.row(i).iter().copied()).collect();
         let width = x.len().checked_div(block.rows).unwrap_or(0);
         if draw.seen() == 0 {
-            let empty = |columns: &[LabelColumn]| columns.iter().map(empty).collect();
+            let empty = |columns: &[LabelColumn]| columns.iter().flat_map(empty).collect();
             (flat.targets, flat.sensitives) = (empty(&block.targets), empty(&block.sensitives));
             flat.weights = block.weights.as_ref().map(|_| Vec::new());
         }
@@ -90,18 +102,8 @@ impl Kept {
             put(&mut flat.places, slot, &[place]);
             put(&mut flat.x, slot, &x[i * width..][..width]);
             put(&mut flat.z, slot, &z[i * dim..][..dim]);
-            let labels = flat.targets.iter_mut().zip(&block.targets);
-            for (to, from) in labels.chain(flat.sensitives.iter_mut().zip(&block.sensitives)) {
-                match (to, from) {
-                    (Labels::Classes { codes, .. }, LabelColumn::Class { codes: from, .. }) => {
-                        put(codes, slot, &[from[i]]);
-                    }
-                    (Labels::Numbers(values), LabelColumn::Number(from)) => {
-                        put(values, slot, &[from[i]]);
-                    }
-                    _ => {}
-                }
-            }
+            put_labels(&mut flat.targets, &block.targets, slot, i);
+            put_labels(&mut flat.sensitives, &block.sensitives, slot, i);
             if let (Some(to), Some(from)) = (&mut flat.weights, &block.weights) {
                 put(to, slot, &[from[i]]);
             }
@@ -110,12 +112,35 @@ impl Kept {
     }
 }
 
-fn empty(column: &LabelColumn) -> Labels {
+fn empty(column: &LabelColumn) -> Vec<Labels> {
     match column {
         LabelColumn::Class { classes, .. } => {
-            Labels::Classes { codes: Vec::new(), count: *classes }
+            vec![Labels::Classes { codes: Vec::new(), count: *classes }]
         }
-        LabelColumn::Number(_) => Labels::Numbers(Vec::new()),
+        LabelColumn::Number(_) => vec![Labels::Numbers(Vec::new())],
+        LabelColumn::Numbers { width, .. } => vec![Labels::Numbers(Vec::new()); *width],
+    }
+}
+
+/// Writes the labels of row `i` at its slot.
+fn put_labels(to: &mut [Labels], from: &[LabelColumn], slot: usize, i: usize) {
+    let mut to = to.iter_mut();
+    for column in from {
+        let numbers = match column {
+            LabelColumn::Class { codes: from, .. } => {
+                if let Some(Labels::Classes { codes, .. }) = to.next() {
+                    put(codes, slot, &[from[i]]);
+                }
+                continue;
+            }
+            LabelColumn::Number(values) => &values[i..=i],
+            LabelColumn::Numbers { width, values } => &values[i * width..][..*width],
+        };
+        for value in numbers {
+            if let Some(Labels::Numbers(values)) = to.next() {
+                put(values, slot, &[*value]);
+            }
+        }
     }
 }
 

@@ -146,7 +146,11 @@ pub fn heldout(fitted: &Fitted, global: &Global) -> Outcome<Option<HeldOut>> {
     }
     match fitted.heldout() {
         Ok(heldout) => Ok(Some(heldout)),
-        Err(error @ (sarl::Error::Folds(_) | sarl::Error::ConstantLabel { .. })) => {
+        Err(
+            error @ (sarl::Error::Folds(_)
+            | sarl::Error::ConstantLabel { .. }
+            | sarl::Error::ConstantWithin { .. }),
+        ) => {
             warn(global, &error.to_string());
             Ok(None)
         }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use sarl::{Goal, HeldOutLabels, HeldOutLosses, Method, Model, Role};
-use sarl_lab::goals;
+use sarl_lab::{criterion, goals};
 use serde_json::{Value, json};
 
 use crate::args::Global;
@@ -54,7 +54,7 @@ impl Report<'_> {
                 "model": self.path,
             }),
         );
-        Ok(joined(all, html))
+        Ok(joined(joined(all, criterion::json(model)), html))
     }
 
     fn text(&self) -> Outcome<String> {

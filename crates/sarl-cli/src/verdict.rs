@@ -2,8 +2,8 @@
 
 use sarl::{HeldOutLosses, Label, LabelKind, Model, Role};
 use sarl_eval::{Attributes, Baseline, Finding, Side, blind};
-use sarl_lab::AuditCurve;
 use sarl_lab::words::{attacker, common, figure, is_linear, measured};
+use sarl_lab::{AuditCurve, criterion};
 
 use crate::sheet::{Sheet, Step};
 use crate::terminal::{Tone, emphasis, wrap};
@@ -56,9 +56,12 @@ pub fn of_model(model: &Model, heldout: Option<&HeldOutLosses>) -> String {
     let point = model.point();
     let (utility, kept_on) = figures(heldout.map(|h| h.utility), point.utility, least);
     let (leakage, hidden_on) = figures(heldout.map(|h| h.leakage), point.leakage, most);
+    let judged = criterion::judged(model);
+    let among = judged.as_ref().map_or("", |judged| &judged.among);
+    let allowed = judged.as_ref().map_or_else(String::new, |j| format!("\n{}", j.allowed));
     format!(
         "Keeps {utility} of what {encoder} of these columns can carry of {kept} {kept_on}.\n\
-         The best linear attacker explains {leakage} of the variation in {hidden} {hidden_on}."
+         The best linear attacker explains {leakage} of the variation in {hidden}{among} {hidden_on}.{allowed}"
     )
 }
 

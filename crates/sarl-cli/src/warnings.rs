@@ -7,6 +7,16 @@ use crate::data::{FittedTable, Remark};
 use crate::failure::Outcome;
 use crate::output::{note, percent, warn};
 
+impl Remark {
+    /// Says it.
+    pub fn say(&self, global: &Global) {
+        match self {
+            Remark::Note(message) => note(global, message),
+            Remark::Warning(message) => warn(global, message),
+        }
+    }
+}
+
 /// Says what the user should know about a fit before trusting it; the warnings among it.
 pub fn about_fit(fitted: &FittedTable, front: &Front<'_>, global: &Global) -> Outcome<Vec<String>> {
     let mut warnings = Vec::new();

@@ -122,9 +122,48 @@ pub enum Treat {
     Class,
     /// As a number.
     Number,
+    /// A label: as a number, or several, that stand for the features of a kernel.
+    Kernel,
+    /// A label: as classes, by quantiles of its numbers.
+    Bins(usize),
 }
 
-/// A reference to a column: `COL`, `COL:class` or `COL:number`.
+impl Treat {
+    /// Bins where nobody says how many.
+    const BINS: usize = 8;
+    /// The most bins.
+    const MOST_BINS: usize = 100;
+
+    /// What follows the colon; nothing where that is part of a name.
+    fn parse(text: &str) -> Result<Option<Self>> {
+        let bins = |count: &str| match count.parse() {
+            Ok(count) if (2..=Self::MOST_BINS).contains(&count) => Ok(Some(Self::Bins(count))),
+            _ => Err(DataError::BadBins { found: count.to_owned(), most: Self::MOST_BINS }),
+        };
+        match (text, text.strip_prefix("bins=")) {
+            ("class", _) => Ok(Some(Self::Class)),
+            ("number", _) => Ok(Some(Self::Number)),
+            ("kernel", _) => Ok(Some(Self::Kernel)),
+            ("bins", _) => Ok(Some(Self::Bins(Self::BINS))),
+            (_, Some(count)) => bins(count),
+            _ => Ok(None),
+        }
+    }
+}
+
+impl fmt::Display for Treat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Class => f.write_str("class"),
+            Self::Number => f.write_str("number"),
+            Self::Kernel => f.write_str("kernel"),
+            Self::Bins(count) => write!(f, "bins={count}"),
+        }
+    }
+}
+
+/// A reference to a column: `COL`, `COL:class` or `COL:number`; to a label also `COL:kernel`,
+/// `COL:bins`, `COL:bins=5`, `A+B:kernel` (one kernel over both) and `A*B` (the combination).
 ///
 /// ```
 /// use sarl_data::{ColumnRef, Treat};
@@ -152,9 +191,11 @@ impl FromStr for ColumnRef {
 
     fn from_str(text: &str) -> Result<Self> {
         let (name, treat) = match text.rsplit_once(':') {
-            Some((name, "class")) => (name, Some(Treat::Class)),
-            Some((name, "number")) => (name, Some(Treat::Number)),
-            _ => (text, None),
+            None => (text, None),
+            Some((name, suffix)) => match Treat::parse(suffix)? {
+                Some(treat) => (name, Some(treat)),
+                None => (text, None),
+            },
         };
         let name = trimmed(name);
         match name.is_empty() {
@@ -168,8 +209,7 @@ impl fmt::Display for ColumnRef {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.treat {
             None => f.write_str(&self.name),
-            Some(Treat::Class) => write!(f, "{}:class", self.name),
-            Some(Treat::Number) => write!(f, "{}:number", self.name),
+            Some(treat) => write!(f, "{}:{treat}", self.name),
         }
     }
 }

@@ -96,7 +96,8 @@ pub use guard::READER_THREAD;
 pub use inspect::{ColumnReport, ColumnRole, Holds, Inspection, Refused};
 pub use request::{Missing, Request, Targets};
 pub use schema::{
-    Feature, FeatureValues, Label, LabelValues, Progress, SCHEMA_VERSION, Schema, UNSEEN,
+    ClassColumn, ClassesOf, Feature, FeatureValues, Label, LabelValues, NumberColumn, Progress,
+    SCHEMA_VERSION, Schema, UNSEEN,
 };
 pub use source::Source;
 pub use text::{DateOrder, Decimal, Written};

@@ -108,14 +108,35 @@ pub(crate) struct Selected {
     pub(crate) written: Written,
     /// Whether the request said `:class` or `:number`.
     pub(crate) explicit: bool,
+    /// What else it said.
+    pub(crate) treat: Option<Treat>,
+}
+
+/// How a label is made of columns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// Of one column.
+    One,
+    /// Of the numbers of several.
+    Together,
+    /// Of the combinations of classes of several.
+    Combination,
+}
+
+/// A label with the columns that it is made of.
+#[derive(Clone, Debug)]
+pub(crate) struct LabelOf<C> {
+    pub(crate) name: String,
+    pub(crate) form: Form,
+    pub(crate) columns: Vec<C>,
 }
 
 /// The columns that a request selects.
 #[derive(Clone, Debug)]
 pub(crate) struct Selection {
     pub(crate) features: Vec<Selected>,
-    pub(crate) targets: Vec<Selected>,
-    pub(crate) sensitives: Vec<Selected>,
+    pub(crate) targets: Vec<LabelOf<Selected>>,
+    pub(crate) sensitives: Vec<LabelOf<Selected>>,
     pub(crate) weight: Option<String>,
 }
 
@@ -146,24 +167,33 @@ impl Selection {
 
     /// All columns that are looked into.
     pub(crate) fn columns_mut(&mut self) -> impl Iterator<Item = &mut Selected> {
-        self.features.iter_mut().chain(&mut self.targets).chain(&mut self.sensitives)
+        let labels = self.targets.iter_mut().chain(&mut self.sensitives);
+        self.features.iter_mut().chain(labels.flat_map(|l| &mut l.columns))
     }
 
     pub(crate) fn labels_mut(&mut self) -> impl Iterator<Item = &mut Selected> {
-        self.targets.iter_mut().chain(&mut self.sensitives)
+        self.targets.iter_mut().chain(&mut self.sensitives).flat_map(|l| &mut l.columns)
     }
 
     fn check_roles(&self, request: &Request) -> Result<()> {
+        // A column may be a label by itself and part of another of the same role.
+        let uses = |labels: &[LabelOf<Selected>], name: &str| {
+            let own = labels.iter().filter(|l| l.name == name).count();
+            let used = labels.iter().any(|l| l.columns.iter().any(|c| c.name == name));
+            own.max(usize::from(used))
+        };
         let role = |name: &str| {
             [
-                (self.targets.iter().filter(|c| c.name == name).count(), "a target"),
-                (self.sensitives.iter().filter(|c| c.name == name).count(), "a sensitive column"),
+                (uses(&self.targets, name), "a target"),
+                (uses(&self.sensitives, name), "a sensitive column"),
                 (usize::from(self.weight.as_deref() == Some(name)), "the weight"),
                 (usize::from(is_among(&request.drop, name)), "dropped"),
             ]
         };
-        let labels = self.targets.iter().chain(&self.sensitives).map(|c| c.name.as_str());
-        for name in labels.chain(self.weight.as_deref()) {
+        let labels = self.targets.iter().chain(&self.sensitives);
+        let columns = labels.clone().flat_map(|l| l.columns.iter().map(|c| c.name.as_str()));
+        let names = labels.map(|l| l.name.as_str()).chain(columns);
+        for name in names.chain(self.weight.as_deref()) {
             let roles = role(name);
             let mut held =
                 roles.iter().flat_map(|(count, role)| std::iter::repeat_n(*role, *count));
@@ -207,7 +237,7 @@ impl Selection {
             .targets
             .iter()
             .chain(&self.sensitives)
-            .map(|c| c.name.as_str())
+            .flat_map(|l| l.columns.iter().map(|c| c.name.as_str()))
             .chain(self.weight.as_deref())
             .collect();
         let free = |c: &&Column| {
@@ -228,8 +258,55 @@ enum Role {
     Label,
 }
 
-fn labels(source: &Source, refs: &[ColumnRef]) -> Result<Vec<Selected>> {
-    expand(source, refs)?.iter().map(|r| select(source, r, Role::Label)).collect()
+fn labels(source: &Source, refs: &[ColumnRef]) -> Result<Vec<LabelOf<Selected>>> {
+    let selected = |label: LabelOf<ColumnRef>| {
+        let LabelOf { name, form, columns } = label;
+        let columns = columns.iter().map(|r| select(source, r, Role::Label));
+        Ok(LabelOf { name, form, columns: columns.collect::<Result<_>>()? })
+    };
+    label_columns(source, refs)?.into_iter().map(selected).collect()
+}
+
+/// The columns of each label. A name that a column has is that column, whatever is in it.
+pub(crate) fn label_columns(
+    source: &Source,
+    refs: &[ColumnRef],
+) -> Result<Vec<LabelOf<ColumnRef>>> {
+    let of = |r: ColumnRef| {
+        let name = r.name.clone();
+        let parts = |by: char| name.split(by).map(trimmed).collect::<Vec<_>>();
+        let bad = |problem| Err(DataError::BadLabel { text: r.to_string(), problem });
+        let known = |names: &[&str]| names.iter().all(|n| source.column(n).is_some());
+        let made = |names: Vec<&str>, treat: Treat| {
+            let of = |name: &&str| ColumnRef { name: (*name).to_owned(), treat: Some(treat) };
+            names.iter().map(of).collect::<Vec<_>>()
+        };
+        let (stars, sums) = (parts('*'), parts('+'));
+        let (form, columns) = if source.column(&name).is_some() {
+            (Form::One, vec![r])
+        } else if stars.len() > 1 && known(&stars) {
+            if !matches!(r.treat, None | Some(Treat::Class)) {
+                return bad("a combination is one of classes");
+            }
+            (Form::Combination, made(stars, Treat::Class))
+        } else if sums.len() > 1 && known(&sums) {
+            if r.treat != Some(Treat::Kernel) {
+                return bad("numbers of several columns go together in one kernel: add `:kernel`");
+            }
+            (Form::Together, made(sums, Treat::Kernel))
+        } else {
+            // Names the column that there is not.
+            let parts = if stars.len() > 1 { stars } else { sums };
+            let missing = parts.iter().find(|n| source.column(n).is_none());
+            return Err(unknown_column(source, missing.copied().unwrap_or(&name)));
+        };
+        let repeated = columns.iter().enumerate().any(|(i, c)| columns[..i].contains(c));
+        match repeated {
+            true => Err(DataError::BadLabel { text: name, problem: "a column comes twice" }),
+            false => Ok(LabelOf { name, form, columns }),
+        }
+    };
+    expand(source, refs)?.into_iter().map(of).collect()
 }
 
 /// `y` stands for `y0`, `y1`, … where the file's `y` has several columns.
@@ -272,6 +349,10 @@ fn select(source: &Source, r: &ColumnRef, role: Role) -> Result<Selected> {
             expected: "text, booleans, dates or numbers".to_owned(),
         });
     }
+    if let (Role::Feature, Some(Treat::Kernel | Treat::Bins(_))) = (role, r.treat) {
+        let problem = "only a target or a sensitive column can be treated like this";
+        return Err(DataError::BadLabel { text: r.to_string(), problem });
+    }
     let text = matches!(column.kind, ColumnKind::Text | ColumnKind::Written | ColumnKind::Empty);
     let how = match (r.treat, column.kind, role) {
         (Some(Treat::Class), ..) | (None, ColumnKind::Bool, _) => How::Class,
@@ -285,6 +366,7 @@ fn select(source: &Source, r: &ColumnRef, role: Role) -> Result<Selected> {
         kind: kind_or_text(column.kind),
         written: written(column),
         explicit: r.treat.is_some(),
+        treat: r.treat,
     })
 }
 

@@ -1,6 +1,6 @@
 //! Rows in memory with their labels, as the spectral core reads them.
 
-use faer::MatRef;
+use faer::{Mat, MatRef};
 use sarl::{Block, Fit, FitParams, Fitted, Goal, Layout, Model, Ridge, Role};
 
 use crate::task::Labels;
@@ -14,6 +14,9 @@ pub struct Labelled<'a> {
     pub sensitives: &'a [Labels],
     /// The names of targets and sensitives, by which goals speak of them; numbered where there are none.
     pub names: &'a [String],
+    /// Of targets and sensitives the kernel that stands for each, by its name; numbers that follow
+    /// each other with one name share it. None where there are none.
+    pub kernels: &'a [Option<String>],
     /// The weight of each row, if they differ.
     pub weights: Option<&'a [f64]>,
 }
@@ -30,7 +33,8 @@ pub fn fit(
     params: &FitParams,
     stop: &dyn Fn() -> bool,
 ) -> sarl::Result<Fitted> {
-    let (layout, block) = labelled(x, labels);
+    let kernels = kernels(labels);
+    let (layout, block) = labelled(x, labels, &kernels);
     let mut fit = Fit::new(params.clone(), layout)?.expecting(x.nrows() as u64)?;
     fit.sample(&block)?;
     fit.choose(stop)?;
@@ -38,22 +42,55 @@ pub fn fit(
     fit.finish()
 }
 
+/// The numbers of each kernel, at the place of its first label; nothing at the places of the others.
+fn kernels(labels: &Labelled<'_>) -> Vec<Option<Mat<f64>>> {
+    let all: Vec<&Labels> = labels.targets.iter().chain(labels.sensitives).collect();
+    let name = |i: usize| labels.kernels.get(i).and_then(Option::as_ref);
+    let matrix = |i: usize| {
+        let own = name(i)?;
+        if i > 0 && name(i - 1) == Some(own) {
+            return None;
+        }
+        let columns = (i..all.len()).take_while(|&j| name(j) == Some(own));
+        let columns = columns.filter_map(|j| match all[j] {
+            Labels::Numbers(values) => Some(values),
+            Labels::Classes { .. } => None,
+        });
+        let columns: Vec<&Vec<f64>> = columns.collect();
+        let rows = columns.first()?.len();
+        Some(Mat::from_fn(rows, columns.len(), |row, j| columns[j][row]))
+    };
+    (0..all.len()).map(matrix).collect()
+}
+
 /// The layout of rows with their labels, and all of them as one block.
-fn labelled<'a>(x: MatRef<'a, f64>, labels: &Labelled<'a>) -> (Layout, Block<'a, f64>) {
+fn labelled<'a>(
+    x: MatRef<'a, f64>,
+    labels: &Labelled<'a>,
+    kernels: &'a [Option<Mat<f64>>],
+) -> (Layout, Block<'a, f64>) {
     let mut layout = Layout::dense(x.ncols());
     let mut block = Block::new(x);
-    let mut names = labels.names.iter();
+    let mut at = 0;
     if labels.targets.is_empty() {
         layout = layout.keep_features();
     }
-    for (role, labels) in [(Role::Target, labels.targets), (Role::Sensitive, labels.sensitives)] {
-        for (i, label) in labels.iter().enumerate() {
-            let name = names.next().cloned().unwrap_or_else(|| format!("{role:?}{i}"));
-            (layout, block) = match label {
-                Labels::Classes { codes, count } => {
+    for (role, of_role) in [(Role::Target, labels.targets), (Role::Sensitive, labels.sensitives)] {
+        for (i, label) in of_role.iter().enumerate() {
+            let name = labels.names.get(at).cloned().unwrap_or_else(|| format!("{role:?}{i}"));
+            let kernel = labels.kernels.get(at).and_then(Option::as_ref);
+            let numbers = kernels.get(at).and_then(Option::as_ref);
+            at += 1;
+            (layout, block) = match (kernel, numbers, label) {
+                (Some(kernel), Some(numbers), _) => {
+                    let layout = layout.kernel(kernel, role, numbers.ncols());
+                    (layout, block.number(numbers.as_ref()))
+                }
+                (Some(_), None, Labels::Numbers(_)) => (layout, block),
+                (_, _, Labels::Classes { codes, count }) => {
                     (layout.class(&name, role, *count), block.class(codes))
                 }
-                Labels::Numbers(values) => (
+                (None, _, Labels::Numbers(values)) => (
                     layout.number(&name, role, 1),
                     block.number(MatRef::from_column_major_slice(values, values.len(), 1)),
                 ),
@@ -69,7 +106,8 @@ fn labelled<'a>(x: MatRef<'a, f64>, labels: &Labelled<'a>) -> (Layout, Block<'a,
 /// An encoder of full utility for this attribute: least squares onto it.
 pub(crate) fn regression(x: MatRef<'_, f64>, labels: &Labels) -> sarl::Result<Model> {
     let labels = std::slice::from_ref(labels);
-    let labels = Labelled { targets: labels, sensitives: labels, names: &[], weights: None };
+    let labels =
+        Labelled { targets: labels, sensitives: labels, names: &[], kernels: &[], weights: None };
     let params = FitParams { folds: 1, ridge: Ridge::Fixed(0.0), ..Default::default() };
     fit(x, &labels, &params, &|| false)?.solve(Goal::Lambda(0.0))
 }

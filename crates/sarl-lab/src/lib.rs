@@ -42,6 +42,7 @@
 pub mod certificate;
 mod compare;
 mod comparison;
+pub mod criterion;
 mod error;
 pub mod findings;
 pub mod goals;

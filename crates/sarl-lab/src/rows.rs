@@ -28,6 +28,8 @@ pub struct Rows {
     pub names: Vec<String>,
     /// The names of the classes of each; none of a number.
     pub classes: Vec<Vec<String>>,
+    /// The kernel that stands for each in a fit, by its name; none where there are none.
+    pub kernels: Vec<Option<String>>,
     /// The weight of each row, if they differ.
     pub weights: Option<Vec<f64>>,
     /// How many rows there were.
@@ -46,6 +48,7 @@ impl Rows {
             sensitives: Vec::new(),
             names: Vec::new(),
             classes: Vec::new(),
+            kernels: Vec::new(),
             weights: None,
             of,
         }
@@ -72,6 +75,7 @@ impl Rows {
             sensitives: self.sensitives.iter().map(|l| l.select(which)).collect(),
             names: self.names.clone(),
             classes: self.classes.clone(),
+            kernels: self.kernels.clone(),
             weights: self.weights.as_ref().map(|w| which.iter().map(|&i| w[i]).collect()),
             of: self.of,
         }
@@ -107,6 +111,7 @@ impl Rows {
             targets: &self.targets,
             sensitives: &self.sensitives,
             names: &self.names,
+            kernels: &self.kernels,
             weights: self.weights.as_deref(),
         };
         fit(self.x.as_ref(), &labels, params, stop)

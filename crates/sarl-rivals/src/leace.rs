@@ -46,8 +46,13 @@ impl Rival for Leace {
 
     fn fit(&self, data: &Data<'_>, how: &Fitting<'_>) -> Result<Box<dyn Encode>> {
         check(self, data, how)?;
-        let labels =
-            Labelled { targets: &[], sensitives: data.sensitives, names: &[], weights: None };
+        let labels = Labelled {
+            targets: &[],
+            sensitives: data.sensitives,
+            names: &[],
+            kernels: &[],
+            weights: None,
+        };
         let params = FitParams { ridge: Ridge::Fixed(0.0), ..Default::default() };
         let fitted = sarl_eval::fit(data.x, &labels, &params, how.stop)?;
         if (how.stop)() {

@@ -8,6 +8,13 @@ use clap::{Args, ValueEnum};
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Encoder")]
 pub struct EncoderOptions {
+    /// What of the sensitive attributes is hidden: all of it, or what tells it among rows of the
+    /// same target (equalized-odds), of the favourable class only (equal-opportunity)
+    #[arg(long, value_enum, default_value_t)]
+    pub criterion: CriterionName,
+    /// The class of the target that equal opportunity is about [default: the second of two]
+    #[arg(long, value_name = "CLASS")]
+    pub favourable: Option<String>,
     /// Kernel of the encoder
     #[arg(long, value_enum, default_value_t)]
     pub kernel: KernelName,
@@ -55,6 +62,8 @@ impl Default for EncoderOptions {
     /// What the command line takes when nothing is said.
     fn default() -> Self {
         EncoderOptions {
+            criterion: CriterionName::default(),
+            favourable: None,
             kernel: KernelName::default(),
             gamma: NumberOrAuto::Auto,
             degree: 3,
@@ -87,6 +96,15 @@ fn number_or_auto(text: &str) -> Result<NumberOrAuto, String> {
             Err(_) => Err("expected a number or `auto`".into()),
         },
     }
+}
+
+/// Criteria by name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum CriterionName {
+    #[default]
+    Parity,
+    EqualOpportunity,
+    EqualizedOdds,
 }
 
 /// Kernels by name.

@@ -13,7 +13,9 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub use self::compare::Compare;
 pub use self::data::{DataOptions, MissingPolicy, ScalePolicy, UnseenPolicy};
-pub use self::encoder::{Approximation, EncoderOptions, KernelName, NumberOrAuto, Sampling};
+pub use self::encoder::{
+    Approximation, CriterionName, EncoderOptions, KernelName, NumberOrAuto, Sampling,
+};
 pub use self::goal::{CellOptions, GoalOptions};
 pub use self::page::PageOptions;
 pub use self::probing::ProbeOptions;

@@ -11,7 +11,7 @@ use sarl_lab::{Certified, CertifiedFront};
 use serde_json::{Value, json};
 
 use super::fit::{HELDOUT, HELDOUT_LABELS, SCHEMA};
-use crate::args::{DataOptions, EncoderOptions, Fit, Front, Global};
+use crate::args::{CriterionName, DataOptions, EncoderOptions, Fit, Front, Global};
 use crate::data::{self, FittedTable, Rows, with_block};
 use crate::failure::{Failure, Outcome};
 use crate::origin::Origin;
@@ -205,6 +205,11 @@ fn prepared(
             "--weight {column}: a guarantee against every adversary holds for rows that count once"
         );
         return Err(Failure::usage(message).hint(format!("use --drop {column}")));
+    }
+    if encoder.criterion != CriterionName::Parity {
+        let message =
+            "--criterion: a guarantee against every adversary is about all of an attribute";
+        return Err(Failure::usage(message).hint("leave --criterion out, or use --max-leakage"));
     }
     let table = data::fit_part(data, encoder, outputs, Some(Part::Fit), global)?;
     goal.check_names(table.fit.layout().labels())?;

@@ -41,6 +41,7 @@ pub fn run(options: &Info, global: &Global) -> Outcome {
             "holds": given_away::json(&model, schema.as_ref()),
             "schema": schema,
         });
+        about = output::joined(about, sarl_lab::criterion::json(&model));
         if let Some((cells, found)) = cells {
             about["certificate"] = certificate::json(found, cells.count());
             about["goal"] = certificate::goal_json(cells.goal());

@@ -136,6 +136,13 @@ pub enum LabelColumn {
     },
     /// Numbers, not scaled.
     Number(Vec<f64>),
+    /// The numbers of several columns.
+    Numbers {
+        /// How many there are in each row.
+        width: usize,
+        /// Row by row.
+        values: Vec<f64>,
+    },
 }
 
 impl DataBlock {
@@ -150,6 +157,14 @@ impl DataBlock {
                 LabelColumn::Class { classes: *classes, codes: pick(codes, rows) }
             }
             LabelColumn::Number(values) => LabelColumn::Number(pick(values, rows)),
+            LabelColumn::Numbers { width, values } => LabelColumn::Numbers {
+                width: *width,
+                values: rows
+                    .iter()
+                    .flat_map(|&i| &values[i * width..][..*width])
+                    .copied()
+                    .collect(),
+            },
         };
         let codes = self.codes.iter().map(|column| CodeColumn {
             categories: column.categories,

@@ -94,7 +94,7 @@ impl Plan {
         let labels = targets
             .iter()
             .chain(&sensitives)
-            .map(LabelPlan::place)
+            .flat_map(LabelPlan::places)
             .chain(weight.as_ref().map(|w| w.1));
         let features = dense.iter().map(|d| d.place).chain(coded.iter().map(|c| c.place));
         let missing = options.missing.unwrap_or(schema.missing());

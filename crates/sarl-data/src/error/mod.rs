@@ -57,6 +57,12 @@ pub enum DataError {
     /// A column reference is empty.
     #[error("empty column name in `{text}`")]
     BadColumnRef { text: String },
+    /// A number of bins that there cannot be.
+    #[error("`bins={found}`: expected a whole number from 2 to {most}")]
+    BadBins { found: String, most: usize },
+    /// A label that is made of columns in a way that there is not.
+    #[error("`{text}`: {problem}")]
+    BadLabel { text: String, problem: &'static str },
     /// The output format holds one matrix and no other columns.
     #[error("{}: an .npy file holds one matrix and cannot keep the column `{column}`", .path.display())]
     CannotKeep { path: PathBuf, column: String },
@@ -185,6 +191,8 @@ impl DataError {
             | TargetTwice
             | NoFeatures
             | BadColumnRef { .. }
+            | BadBins { .. }
+            | BadLabel { .. }
             | CannotKeep { .. }
             | WrongBlock { .. }
             | UnknownDataset { .. } => ExitClass::Usage,

@@ -132,7 +132,7 @@ impl Judge<'_> {
     }
 
     fn words(&mut self, bad: Option<&(u64, String)>) -> Holds {
-        if self.treat == Some(Treat::Number) {
+        if self.treat.is_some_and(|treat| treat != Treat::Class) {
             self.refuse("not all cells are numbers or dates");
         }
         if let Some((row, text)) = bad.filter(|_| self.seen.mostly_numbers()) {

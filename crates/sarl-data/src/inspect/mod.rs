@@ -18,7 +18,7 @@ use crate::column::{Column, ColumnKind, MatrixArray, Treat};
 use crate::error::{DataError, Result};
 use crate::format::ReadAs;
 use crate::picks::PickList;
-use crate::request::{Missing, Request, Targets, expand, find, is_among};
+use crate::request::{Missing, Request, Targets, expand, find, is_among, label_columns};
 use crate::schema::{Progress, Schema};
 use crate::source::Source;
 use examine::Examined;
@@ -214,11 +214,14 @@ impl Source {
 
 /// The role of each column, and the treatment that was asked for.
 fn roles(source: &Source, request: &Request) -> Result<Vec<(ColumnRole, Option<Treat>)>> {
+    let parts = |refs| -> Result<Vec<crate::ColumnRef>> {
+        Ok(label_columns(source, refs)?.into_iter().flat_map(|label| label.columns).collect())
+    };
     let targets = match &request.targets {
-        Targets::Columns(columns) => expand(source, columns)?,
+        Targets::Columns(columns) => parts(columns)?,
         Targets::Features => Vec::new(),
     };
-    let sensitives = expand(source, &request.sensitives)?;
+    let sensitives = parts(&request.sensitives)?;
     let features = request.features.as_ref().map(|f| expand(source, f)).transpose()?;
     let named = targets.iter().chain(&sensitives).chain(features.iter().flatten());
     let names = request.drop.iter().chain(&request.categorical).chain(&request.weight);

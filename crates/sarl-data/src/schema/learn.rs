@@ -5,7 +5,8 @@
 
 use std::ops::ControlFlow;
 
-use super::learner::{Learner, feature, label};
+use super::learner::{Learner, feature};
+use super::making::LabelLearner;
 use super::resolve::resolve;
 use super::{Feature, FeatureValues, Schema};
 use crate::ahead::Ahead;
@@ -13,7 +14,7 @@ use crate::cells::At;
 use crate::error::{DataError, Result};
 use crate::format::{ReadAs, RowsHint};
 use crate::picks::PickList;
-use crate::request::{How, Missing, Request, Selected, Selection, Targets};
+use crate::request::{How, LabelOf, Missing, Request, Selected, Selection, Targets};
 use crate::rows::{leave_out, weights_of};
 use crate::source::{Piece, Source};
 
@@ -123,8 +124,8 @@ fn learn(
 /// What is being learned about all columns.
 struct Learners {
     features: Vec<Learner>,
-    targets: Vec<Learner>,
-    sensitives: Vec<Learner>,
+    targets: Vec<LabelLearner>,
+    sensitives: Vec<LabelLearner>,
     weight: Option<(String, usize)>,
     total_weight: f64,
     /// The columns whose missing values cost the row.
@@ -136,16 +137,17 @@ struct Learners {
 impl Learners {
     fn new(selection: &Selection, request: &Request, picks: &mut PickList) -> Self {
         let most = request.max_categories;
-        let mut learners = |columns: &[Selected], label| -> Vec<Learner> {
-            columns.iter().map(|c| Learner::new(c, label, most, picks)).collect()
+        let features: Vec<Learner> =
+            selection.features.iter().map(|c| Learner::new(c, false, most, picks)).collect();
+        let mut learners = |labels: &[LabelOf<Selected>]| -> Vec<LabelLearner> {
+            labels.iter().map(|label| LabelLearner::new(label, picks)).collect()
         };
-        let features = learners(&selection.features, false);
-        let targets = learners(&selection.targets, true);
-        let sensitives = learners(&selection.sensitives, true);
+        let targets = learners(&selection.targets);
+        let sensitives = learners(&selection.sensitives);
         let weight =
             selection.weight.as_ref().map(|name| (name.clone(), picks.add(name, ReadAs::Number)));
-        let labels =
-            targets.iter().chain(&sensitives).map(|l| l.place).chain(weight.as_ref().map(|w| w.1));
+        let labels = targets.iter().chain(&sensitives).flat_map(|l| &l.columns).map(|l| l.place);
+        let labels = labels.chain(weight.as_ref().map(|w| w.1));
         let needed = match request.missing {
             Missing::Error => Vec::new(),
             Missing::Mean => labels.collect(),
@@ -164,7 +166,8 @@ impl Learners {
     }
 
     fn all(&mut self) -> impl Iterator<Item = &mut Learner> {
-        self.features.iter_mut().chain(&mut self.targets).chain(&mut self.sensitives)
+        let labels = self.targets.iter_mut().chain(&mut self.sensitives);
+        self.features.iter_mut().chain(labels.flat_map(|l| &mut l.columns))
     }
 
     fn see(&mut self, source: &Source, piece: Piece) -> Result<()> {
@@ -187,7 +190,8 @@ impl Learners {
             learner.see(batch.column(learner.place), at, weights.as_deref(), &mut scratch)?;
         }
         self.scratch = scratch;
-        Ok(())
+        let mut labels = self.targets.iter_mut().chain(&mut self.sensitives);
+        labels.try_for_each(|label| label.see(&batch))
     }
 
     fn weights(
@@ -215,7 +219,8 @@ impl Learners {
 
     fn finish(self, request: &Request, rows: u64) -> Result<Schema> {
         self.check_features(request, rows)?;
-        for learner in self.features.iter().chain(&self.targets).chain(&self.sensitives) {
+        let labels = self.targets.iter().chain(&self.sensitives).flat_map(|l| &l.columns);
+        for learner in self.features.iter().chain(labels) {
             learner.check(rows, request)?;
         }
         if self.kept == 0 {
@@ -228,9 +233,13 @@ impl Learners {
             rows: self.kept,
             dropped: rows - self.kept,
             features: self.features.into_iter().map(feature).collect(),
-            targets: self.targets.into_iter().map(label).collect::<Result<_>>()?,
+            targets: self.targets.into_iter().map(LabelLearner::finish).collect::<Result<_>>()?,
             target_is_features: request.targets == Targets::Features,
-            sensitives: self.sensitives.into_iter().map(label).collect::<Result<_>>()?,
+            sensitives: self
+                .sensitives
+                .into_iter()
+                .map(LabelLearner::finish)
+                .collect::<Result<_>>()?,
             weight: self.weight.map(|(name, _)| name),
             missing: request.missing,
             missing_values: request.missing_values.clone(),

@@ -6,11 +6,12 @@ use std::path::PathBuf;
 use arrow_array::{Array, ArrayRef};
 
 use super::categories::{Counted, Interner, MOST_CATEGORIES, most_frequent};
+use super::quantiles::Quantiles;
 use super::rules::{MOST_WHOLE_CLASSES, is_identifier, is_identifier_label};
 use super::spread::Spread;
 use super::{Feature, FeatureValues, Label, LabelValues};
 use crate::cells::{At, Key, Keys, LARGEST, Values, missing};
-use crate::column::ColumnKind;
+use crate::column::{ColumnKind, Treat};
 use crate::error::{DataError, Result, Unusable, WhyUnusable};
 use crate::format::ReadAs;
 use crate::picks::PickList;
@@ -21,7 +22,7 @@ use crate::text::Written;
 const FIRST_ROWS: usize = 5;
 /// What is being learned about one column.
 pub(super) struct Learner {
-    selected: Selected,
+    pub(super) selected: Selected,
     pub(super) place: usize,
     label: bool,
     missing: u64,
@@ -34,6 +35,8 @@ pub(super) struct Learner {
     /// Values of rows that were left out.
     spare: HashSet<String>,
     state: State,
+    /// For bins.
+    quantiles: Option<Quantiles>,
 }
 
 enum State {
@@ -76,6 +79,7 @@ impl Learner {
             most,
             spare: HashSet::new(),
             state,
+            quantiles: matches!(selected.treat, Some(Treat::Bins(_))).then(Quantiles::default),
         }
     }
 
@@ -127,6 +131,9 @@ impl Learner {
                 values.extend(scratch);
                 check_size(scratch, name, at)?;
                 spread.extend(scratch, weights);
+                if let Some(quantiles) = &mut self.quantiles {
+                    quantiles.extend(scratch, weights);
+                }
             }
             State::Class(interner) => {
                 let keys = Keys::of(column)
@@ -255,16 +262,23 @@ pub(super) fn feature(learner: Learner) -> Feature {
 }
 
 pub(super) fn label(learner: Learner) -> Result<Label> {
-    let Selected { name: column, written, kind, explicit, .. } = learner.selected;
+    let Selected { name: column, written, kind, explicit, treat, .. } = learner.selected;
     let values = match learner.state {
-        State::Number(spread) => number(&column, spread, written, None)?,
+        State::Number(spread) => match (treat, learner.quantiles) {
+            (Some(Treat::Bins(bins)), Some(quantiles)) => {
+                // A constant is the same error as of a number.
+                number(&column, spread, written, None, false)?;
+                quantiles.bins(bins, written)
+            }
+            (treat, _) => number(&column, spread, written, None, treat == Some(Treat::Kernel))?,
+        },
         State::Either { values, spread, whole } => {
             let (different, more) = (values.len(), values.overflowed());
             match whole && !more && different <= MOST_WHOLE_CLASSES {
                 true => classes(&column, values, kind)?,
                 false => {
                     let different = if more { MOST_CATEGORIES } else { different };
-                    number(&column, spread, written, whole.then_some(different as u64))?
+                    number(&column, spread, written, whole.then_some(different as u64), false)?
                 }
             }
         }
@@ -284,7 +298,7 @@ fn classes(column: &str, values: Interner, kind: ColumnKind) -> Result<LabelValu
     let Counted { values, counts } = values.finish();
     match values.as_slice() {
         [value] => Err(DataError::OneClass { column: column.to_owned(), value: value.clone() }),
-        _ => Ok(LabelValues::Class { kind, values, counts }),
+        _ => Ok(LabelValues::Class { kind, values, counts, of: None }),
     }
 }
 
@@ -293,9 +307,11 @@ fn number(
     spread: Spread,
     written: Written,
     whole: Option<u64>,
+    kernel: bool,
 ) -> Result<LabelValues> {
+    let columns = Vec::new();
     match spread.finish() {
         (value, 0.0) => Err(DataError::ConstantLabel { column: column.to_owned(), value }),
-        (mean, std) => Ok(LabelValues::Number { mean, std, written, whole }),
+        (mean, std) => Ok(LabelValues::Number { mean, std, written, whole, kernel, columns }),
     }
 }

@@ -4,7 +4,9 @@
 mod categories;
 mod learn;
 mod learner;
+mod making;
 mod notes;
+mod quantiles;
 mod resolve;
 mod rules;
 mod spread;
@@ -108,6 +110,9 @@ pub enum LabelValues {
         values: Vec<String>,
         /// How many rows each has.
         counts: Vec<u64>,
+        /// What they are made of, where they are not the values of the column.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        of: Option<ClassesOf>,
     },
     /// Numbers, which are never scaled.
     Number {
@@ -122,7 +127,78 @@ pub enum LabelValues {
         /// classes.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         whole: Option<u64>,
+        /// Whether they stand for the features of a kernel.
+        #[serde(default, skip_serializing_if = "is_false")]
+        kernel: bool,
+        /// The columns, where the label has several; the figures above are those of the first.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        columns: Vec<NumberColumn>,
     },
+}
+
+/// What classes are made of.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase", deny_unknown_fields)]
+pub enum ClassesOf {
+    /// The numbers of the column: class k has those with k of these edges at or below them.
+    Bins {
+        /// In ascending order.
+        edges: Vec<f64>,
+        /// How the numbers are written.
+        #[serde(default, skip_serializing_if = "Written::is_plain")]
+        written: Written,
+    },
+    /// Combinations of the classes of several columns.
+    Combination {
+        /// The columns.
+        columns: Vec<ClassColumn>,
+        /// For each class the code in each column.
+        codes: Vec<Vec<u32>>,
+        /// Whether there is one more class, the last, for combinations that are rare.
+        pooled: bool,
+    },
+}
+
+/// A column of classes that a label is made of.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ClassColumn {
+    /// The name of the column.
+    pub name: String,
+    /// What the cells hold.
+    pub kind: ColumnKind,
+    /// Its classes in the order of their codes.
+    pub values: Vec<String>,
+}
+
+/// A column of numbers that a label is made of.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NumberColumn {
+    /// The name of the column.
+    pub name: String,
+    /// The mean, weighted if there are weights.
+    pub mean: f64,
+    /// The standard deviation, dividing by n.
+    pub std: f64,
+    /// How they are written.
+    #[serde(default, skip_serializing_if = "Written::is_plain")]
+    pub written: Written,
+}
+
+impl Label {
+    /// The columns that it is made of.
+    pub fn columns(&self) -> Vec<&str> {
+        match &self.values {
+            LabelValues::Class { of: Some(ClassesOf::Combination { columns, .. }), .. } => {
+                columns.iter().map(|c| c.name.as_str()).collect()
+            }
+            LabelValues::Number { columns, .. } if !columns.is_empty() => {
+                columns.iter().map(|c| c.name.as_str()).collect()
+            }
+            _ => vec![&self.name],
+        }
+    }
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref)] // as serde calls it

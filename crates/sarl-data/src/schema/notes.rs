@@ -1,6 +1,6 @@
 //! What was assumed about the columns, for people.
 
-use super::{FeatureValues, Label, LabelValues, MOST_CATEGORIES, Schema};
+use super::{ClassesOf, FeatureValues, Label, LabelValues, MOST_CATEGORIES, Schema};
 use crate::request::Missing;
 use crate::text::Written;
 
@@ -13,6 +13,7 @@ impl Schema {
         let mut notes = self.readings();
         notes.extend(self.pools());
         notes.extend(self.targets.iter().chain(&self.sensitives).filter_map(whole_number));
+        notes.extend(self.targets.iter().chain(&self.sensitives).filter_map(made));
         notes.extend(self.filled());
         notes
     }
@@ -83,6 +84,27 @@ fn whole_number(label: &Label) -> Option<String> {
         "`{name}`: {more}{values} different whole numbers, taken as a number; \
          `{name}:class` makes them classes"
     ))
+}
+
+/// A label whose classes were made here.
+fn made(label: &Label) -> Option<String> {
+    let LabelValues::Class { values, counts, of: Some(of), .. } = &label.values else {
+        return None;
+    };
+    let name = &label.name;
+    match of {
+        ClassesOf::Bins { .. } => {
+            Some(format!("`{name}`: {} bins: {}", values.len(), values.join(", ")))
+        }
+        ClassesOf::Combination { pooled: true, .. } => {
+            let (rare, rows) = (values.last()?, counts.last()?);
+            let what = if *rows == 1 { "row" } else { "rows" };
+            Some(format!(
+                "`{name}`: rare combinations, {rows} {what} in all, are one class, `{rare}`"
+            ))
+        }
+        ClassesOf::Combination { pooled: false, .. } => None,
+    }
 }
 
 fn listed(names: &[&str]) -> String {

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use serde::{Deserialize, Serialize};
 
 use super::categories::MOST_CATEGORIES;
-use super::{Feature, FeatureValues, Label, LabelValues, SCHEMA_VERSION, Schema};
+use super::{ClassesOf, Feature, FeatureValues, Label, LabelValues, SCHEMA_VERSION, Schema};
 use crate::cells::LARGEST;
 use crate::error::{DataError, Result};
 use crate::request::Missing;
@@ -152,9 +152,18 @@ fn check_feature(feature: &Feature) -> Checked {
 
 fn check_label(label: &Label) -> Checked {
     match &label.values {
-        LabelValues::Number { mean, std, .. } => check_spread(&label.name, *mean, *std),
-        LabelValues::Class { values, counts, .. } => {
+        LabelValues::Number { mean, std, columns, .. } => {
+            check_spread(&label.name, *mean, *std)?;
+            columns.iter().try_for_each(|c| check_spread(&c.name, c.mean, c.std))
+        }
+        LabelValues::Class { values, counts, of, .. } => {
             check_values(&label.name, values, 2)?;
+            if of.as_ref().is_some_and(|of| !is_sound(of, values.len())) {
+                return Err(format!(
+                    "label `{}`: its classes are not what they are made of",
+                    label.name
+                ));
+            }
             match counts.len() == values.len() {
                 true => Ok(()),
                 false => Err(format!(
@@ -164,6 +173,27 @@ fn check_label(label: &Label) -> Checked {
                     values.len()
                 )),
             }
+        }
+    }
+}
+
+/// Whether so many classes can be made like this.
+fn is_sound(of: &ClassesOf, classes: usize) -> bool {
+    match of {
+        ClassesOf::Bins { edges, .. } => {
+            edges.len() + 1 == classes
+                && edges.iter().all(|e| e.abs() <= LARGEST)
+                && edges.windows(2).all(|pair| pair[0] < pair[1])
+        }
+        ClassesOf::Combination { columns, codes, pooled } => {
+            let known = |codes: &Vec<u32>| {
+                codes.len() == columns.len()
+                    && codes.iter().zip(columns).all(|(k, c)| (*k as usize) < c.values.len())
+            };
+            codes.len() + usize::from(*pooled) == classes
+                && columns.len() > 1
+                && columns.iter().all(|c| check_values(&c.name, &c.values, 1).is_ok())
+                && codes.iter().all(known)
         }
     }
 }

@@ -4,6 +4,7 @@ use sarl::{LabelKind, Role};
 use sarl_report::page::{HeldOut, Note, NoteKind, Words};
 
 use super::subject::Subject;
+use crate::criterion::judged;
 use crate::words::count;
 
 /// What positions say of audits and of held-out rows, by name.
@@ -47,7 +48,7 @@ impl Subject<'_> {
         let mut text: Vec<Words> = vec![
             "From the encoded data (z), the best linear attacker explains ".into(),
             Words::Live("leaks"),
-            format!(" of the variation in {of}").into(),
+            format!(" of the variation in {of}{}", self.among()).into(),
         ];
         text.extend(self.training("leakage"));
         text.extend([". ".into(), Words::Live(LEAK_WARNING)]);
@@ -69,6 +70,7 @@ impl Subject<'_> {
         let text = vec![
             format!("On the {rows} training rows no linear attacker explains more than ").into(),
             Words::Live("leakage"),
+            self.among().into(),
             match self.hides_classes() {
                 true => ", and at no leakage none beats a constant under any convex loss. ".into(),
                 false => ". ".into(),
@@ -90,7 +92,12 @@ impl Subject<'_> {
     /// Of a number without covariance only the squared loss is known.
     fn hides_classes(&self) -> bool {
         let mut hidden = self.model.labels().iter().filter(|l| l.role == Role::Sensitive);
-        hidden.all(|l| matches!(l.kind, LabelKind::Class { .. }))
+        judged(self.model).is_none() && hidden.all(|l| matches!(l.kind, LabelKind::Class { .. }))
+    }
+
+    /// What the figures are about, where it is not all of an attribute.
+    fn among(&self) -> String {
+        judged(self.model).map_or_else(String::new, |judged| judged.among)
     }
 
     fn not_guaranteed(&self) -> Note {
@@ -100,10 +107,12 @@ impl Subject<'_> {
             Some(column) => format!("{}, for example, is not", column.name),
             None => "no other column is".to_owned(),
         };
+        let allowed = judged(self.model).map_or_else(String::new, |j| format!(" {}", j.allowed));
         let text = vec![
             Words::Live(AUDIT),
             " ".into(),
             Words::Live(FAIRNESS),
+            allowed.into(),
             format!(" Only {} is hidden; {example}.", self.hidden).into(),
         ];
         note(NoteKind::NotGuaranteed, "What is not guaranteed", text)

@@ -15,7 +15,7 @@ use super::sample::Sample;
 use crate::encoder::{Encoder, Model};
 use crate::front::Goal;
 use crate::moments::{Block, Element, Label, Layout, Role};
-use crate::{Error, Result};
+use crate::{Criterion, Error, Result};
 
 /// The leakages of the encoders that are cut, as shares of that of full utility.
 const LEAKAGES: [f64; 25] = [
@@ -65,6 +65,12 @@ struct Plan<'a> {
 impl Chooser {
     /// For encoders of a fit, from none to all of what its model of full utility leaks.
     pub fn new(fitted: &crate::Fitted, seed: u64) -> Result<Self> {
+        let criterion = fitted.params().criterion;
+        if criterion != Criterion::Parity {
+            let problem = "is not certified: a guarantee against every adversary is about all of an \
+                           attribute";
+            return Err(Error::Criterion { criterion: criterion.name(), problem });
+        }
         let full = fitted.solve(Goal::Lambda(0.0))?;
         let most = full.point().leakage;
         let mut models = Vec::new();

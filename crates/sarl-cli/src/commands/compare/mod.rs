@@ -14,7 +14,7 @@ use crate::args::{
     Approximation, Compare, EncoderOptions, Global, KernelName, NumberOrAuto, ScalePolicy,
 };
 use crate::data::{check_output, learn, shared};
-use crate::encoding::params;
+use crate::encoding::{criterion, params};
 use crate::failure::{Failure, Outcome};
 use crate::inquiry::{self, Files};
 use crate::request::{index_warning, notes, request};
@@ -25,7 +25,7 @@ pub fn run(options: &Compare, global: &Global) -> Outcome {
     let start = Instant::now();
     check_options(options)?;
     let seed = options.encoder.seed;
-    let plan = Plan {
+    let mut plan = Plan {
         probes: inquiry::probes(&options.probing)?,
         rivals: Wanted::new(&options.rivals)?,
         encoders: encoders(&options.encoder)?,
@@ -40,7 +40,10 @@ pub fn run(options: &Compare, global: &Global) -> Outcome {
     }
     let request = request(&options.data, &files.data)?;
     let schema = learn(&files.data, &request, global, Schema::learn)?;
-    warnings::about_shared(&shared(&request, &schema), global);
+    let (criterion, assumed) = criterion(&options.encoder, &schema)?;
+    plan.encoders.iter_mut().for_each(|(_, params)| params.criterion = criterion);
+    warnings::about_shared(&shared(&schema), global);
+    assumed.iter().for_each(|remark| remark.say(global));
     notes(&files.data, &schema).iter().for_each(|note| output::note(global, note));
     if let Some(warning) = index_warning(&files.data, &schema)? {
         output::warn(global, &warning);

@@ -1,0 +1,78 @@
+//! What an encoder's figures are about, in words: all of an attribute, or what tells it among rows of
+//! the same target.
+
+use sarl::{Criterion, LabelKind, Model, Role};
+use serde_json::{Value, json};
+
+use crate::table::{LabelValues, Table};
+
+/// Where a model keeps the schema of its table.
+const SCHEMA: &str = "schema";
+
+/// A criterion other than parity, as it is said.
+pub struct Judged {
+    /// What follows the name of an attribute: `among rows of the same income`.
+    pub among: String,
+    /// What the criterion does not ask for.
+    pub allowed: String,
+}
+
+/// The criterion of a model.
+pub fn criterion(model: &Model) -> Criterion {
+    model.params().map(|p| p.criterion).unwrap_or_default()
+}
+
+/// What the figures of a model are about, where it is not all of an attribute.
+pub fn judged(model: &Model) -> Option<Judged> {
+    let of = |role: Role| {
+        let labels = model.labels().iter().filter(|l| l.role == role);
+        labels.map(|l| l.name.as_str()).collect::<Vec<_>>().join(" and ")
+    };
+    let (target, hidden) = (of(Role::Target), of(Role::Sensitive));
+    let mut kept = model.labels().iter().filter(|l| l.role == Role::Target);
+    let numbers = kept.any(|l| !matches!(l.kind, LabelKind::Class { .. }));
+    match criterion(model) {
+        Criterion::Parity => None,
+        Criterion::EqualizedOdds if numbers => Some(Judged {
+            among: format!(" beside {target}"),
+            allowed: format!(
+                "What {target} itself tells of {hidden} is not hidden: equalized odds allows it."
+            ),
+        }),
+        Criterion::EqualizedOdds => Some(Judged {
+            among: format!(" among rows of the same {target}"),
+            allowed: format!(
+                "Between rows of different {target} z may tell {hidden}: equalized odds allows it."
+            ),
+        }),
+        Criterion::EqualOpportunity { favourable } => {
+            let class = class(model, favourable);
+            Some(Judged {
+                among: format!(" among rows whose {target} is `{class}`"),
+                allowed: format!(
+                    "Among all other rows z may tell {hidden}: equal opportunity allows it."
+                ),
+            })
+        }
+    }
+}
+
+/// The criterion as JSON has it.
+pub fn json(model: &Model) -> Value {
+    let criterion = criterion(model);
+    let mut value = json!({ "criterion": criterion.name() });
+    if let Some(code) = criterion.favourable() {
+        value["favourable"] = json!(class(model, code));
+    }
+    value
+}
+
+/// The name of a class of the first target.
+fn class(model: &Model, code: u32) -> String {
+    let table = model.extra.get(SCHEMA).and_then(|text| Table::from_json(text).ok());
+    let name = table.and_then(|table| match &table.targets.first()?.values {
+        LabelValues::Class { values, .. } => values.get(code as usize).cloned(),
+        LabelValues::Number { .. } => None,
+    });
+    name.unwrap_or_else(|| code.to_string())
+}
