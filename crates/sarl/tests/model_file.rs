@@ -207,7 +207,7 @@ fn foreign_files() {
     assert_eq!(problem(&moments), "it holds moments, not model");
     let error = Moments::from_bytes(&untouched).unwrap_err().to_string();
     assert_eq!(error, "not a valid moments file: it holds model, not moments");
-    let found = variant(|p| p.description["version"] = json!(5));
+    let found = variant(|p| p.description["version"] = json!(6));
     assert_eq!(found, "it was written by a later version of sarl: use that one to read it");
     let found = variant(|p| p.description["version"] = json!(2));
     assert_eq!(found, "it was written by an earlier version of sarl: make it again");

@@ -9,7 +9,9 @@ pub fn run(options: &Bounds, global: &Global) -> Outcome {
     let (reduced, front) = (fitted.fit.reduced()?, fitted.fit.front()?);
     warnings::about_fit(&fitted, &front, global)?;
     if global.json {
-        return output::print_json(&output::bounds_json(reduced, &front)?);
+        let bounds = output::bounds_json(reduced, &front)?;
+        let criterion = serde_json::json!({ "criterion": fitted.fit.params().criterion.name() });
+        return output::print_json(&output::joined(bounds, criterion));
     }
     output::print(&output::bounds_table(reduced, &front)?)
 }

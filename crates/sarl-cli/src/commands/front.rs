@@ -50,6 +50,7 @@ pub fn run(options: &Front, global: &Global) -> Outcome {
         let points: Vec<_> = rows.iter().map(|(p, h)| output::point_json(p, h.as_ref())).collect();
         let mut value = json!({
             "bounds": output::bounds_json(reduced, &front)?,
+            "criterion": fitted.fit.params().criterion.name(),
             "breakpoints": breakpoints,
             "points": points,
         });

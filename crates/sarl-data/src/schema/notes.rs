@@ -14,6 +14,7 @@ impl Schema {
         notes.extend(self.pools());
         notes.extend(self.targets.iter().chain(&self.sensitives).filter_map(whole_number));
         notes.extend(self.targets.iter().chain(&self.sensitives).filter_map(made));
+        notes.extend(self.sensitives.iter().filter_map(linear_only));
         notes.extend(self.filled());
         notes
     }
@@ -83,6 +84,16 @@ fn whole_number(label: &Label) -> Option<String> {
     Some(format!(
         "`{name}`: {more}{values} different whole numbers, taken as a number; \
          `{name}:class` makes them classes"
+    ))
+}
+
+/// A number of which only what is linear in it is hidden.
+fn linear_only(label: &Label) -> Option<String> {
+    let LabelValues::Number { kernel: false, .. } = label.values else { return None };
+    let name = &label.name;
+    Some(format!(
+        "`{name}`: what is linear in this number is hidden; `{name}:kernel` hides every smooth \
+         function of it, `{name}:bins` its quantile bins"
     ))
 }
 
