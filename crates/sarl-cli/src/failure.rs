@@ -102,7 +102,9 @@ impl From<sarl::Error> for Failure {
             Error::NoGroups { .. } => (Exit::Usage, Some("name a column of classes, or COL:class")),
             Error::NoTarget => (Exit::Usage, Some("name a --target that is a column")),
             Error::Argument { .. }
-            | Error::Kernel(_)
+            | Error::EqualRows
+            | Error::ZeroKernel
+            | Error::TooLarge { .. }
             | Error::NoRandomFeatures
             | Error::Criterion { .. }
             | Error::UnknownLabel { .. } => (Exit::Usage, None),

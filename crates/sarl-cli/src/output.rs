@@ -147,7 +147,8 @@ pub fn heldout(fitted: &Fitted, global: &Global) -> Outcome<Option<HeldOut>> {
     match fitted.heldout() {
         Ok(heldout) => Ok(Some(heldout)),
         Err(
-            error @ (sarl::Error::Folds(_)
+            error @ (sarl::Error::OneFold
+            | sarl::Error::FewInFold { .. }
             | sarl::Error::ConstantLabel { .. }
             | sarl::Error::ConstantWithin { .. }),
         ) => {

@@ -115,12 +115,47 @@ pub enum Error {
     /// No feature varies.
     #[error("every feature is constant: there is nothing to encode")]
     NoVariation,
-    /// A layout that describes no problem.
-    #[error("{0}")]
-    Layout(String),
-    /// Moments of different layouts, folds or seeds cannot be added.
+    /// More columns than a layout may have.
+    #[error("more than {most} columns")]
+    TooManyColumns {
+        /// The most.
+        most: usize,
+    },
+    /// More class-coded features than a layout may have.
+    #[error("more than {most} class-coded features")]
+    TooManyCoded {
+        /// The most.
+        most: usize,
+    },
+    /// A layout without features.
+    #[error("there are no features")]
+    NoFeatures,
+    /// A label without columns.
+    #[error("label `{name}` has no columns")]
+    NoColumns {
+        /// The label's name.
+        name: String,
+    },
+    /// The features themselves can only be kept.
+    #[error("the features themselves cannot be the sensitive label")]
+    FeaturesHidden,
+    /// Nothing is to be kept, or nothing to be hidden.
+    #[error("there is no {role} label")]
+    NoLabel {
+        /// What kind of label is missing.
+        role: &'static str,
+    },
+    /// Two classes were given the same new number.
+    #[error("label `{name}`: two classes cannot become class {class}")]
+    ClassTwice {
+        /// The label's name.
+        name: String,
+        /// The class.
+        class: u32,
+    },
+    /// Moments that cannot be added.
     #[error("these moments cannot be merged: {0}")]
-    Merge(String),
+    Merge(Mismatch),
     /// An argument outside its range.
     #[error("{name} is {value}: {expected}")]
     Argument {
@@ -161,12 +196,34 @@ pub enum Error {
         /// What is in its way.
         problem: &'static str,
     },
-    /// The kernel and the approximation do not go together.
-    #[error("{0}")]
-    Kernel(String),
-    /// Held-out losses need at least two folds, each with data.
-    #[error("held-out losses need at least 2 folds with 2 rows each; {0}")]
-    Folds(String),
+    /// Values of a kernel, or products of rows, do not fit a double.
+    #[error("{what} overflow; rescale the columns")]
+    TooLarge {
+        /// What was computed.
+        what: &'static str,
+    },
+    /// No landmark says anything.
+    #[error("the kernel is zero on all points")]
+    ZeroKernel,
+    /// The median heuristic needs rows that differ.
+    #[error("all sampled rows are equal: gamma cannot be chosen")]
+    EqualRows,
+    /// Held-out losses need folds that were kept apart.
+    #[error(
+        "held-out losses need at least 2 folds with 2 rows each; the moments were accumulated in one"
+    )]
+    OneFold,
+    /// Held-out losses need rows in each fold.
+    #[error(
+        "held-out losses need at least 2 folds with 2 rows each; fold {} has {rows}",
+        and(folds)
+    )]
+    FewInFold {
+        /// The folds, taken together.
+        folds: Vec<usize>,
+        /// Their rows.
+        rows: u64,
+    },
     /// A matrix decomposition did not converge.
     #[error("the {what} did not converge")]
     NoConvergence {
@@ -250,6 +307,31 @@ pub enum Error {
     },
 }
 
+/// Why moments cannot be added.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Mismatch {
+    /// They are moments of different columns.
+    #[error("their columns differ")]
+    Columns,
+    /// They keep their rows apart in different ways.
+    #[error("their folds, seeds or precisions differ")]
+    Options,
+    /// Their labels became different columns.
+    #[error("the columns of their labels differ")]
+    Labels,
+    /// Their kernels have different landmarks.
+    #[error("their landmarks differ")]
+    Landmarks,
+    /// A kernel has no landmarks yet.
+    #[error("a kernel has no landmarks yet")]
+    NotChosen,
+}
+
+/// `0 and 3`.
+fn and(folds: &[usize]) -> String {
+    folds.iter().map(usize::to_string).collect::<Vec<_>>().join(" and ")
+}
+
 /// `a`, `b` or `c`.
 fn either(names: &[String]) -> String {
     let quoted: Vec<String> = names.iter().map(|n| format!("`{n}`")).collect();
@@ -266,7 +348,8 @@ impl Error {
     pub fn is_about_few_rows(&self) -> bool {
         matches!(
             self,
-            Error::Folds(_)
+            Error::OneFold
+                | Error::FewInFold { .. }
                 | Error::TooFewRows { .. }
                 | Error::ConstantLabel { .. }
                 | Error::ConstantWithin { .. }

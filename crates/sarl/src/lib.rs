@@ -63,7 +63,7 @@ pub mod spectral;
 pub mod tolerance;
 
 pub use encoder::{Encoder, Erasing, Erasure, Model};
-pub use error::{Error, Place, Result};
+pub use error::{Error, Mismatch, Place, Result};
 pub use features::{
     Choice, Family, FeatureMap, Kernel, LandmarkOptions, Map, Scaling, Spanned, Wide, median_gamma,
 };

@@ -209,7 +209,7 @@ pub fn median_gamma_weighted(
     let middle = all.len() / 2;
     let median = match weights {
         _ if all.is_empty() => {
-            return Err(Error::Kernel("all sampled rows are equal: gamma cannot be chosen".into()));
+            return Err(Error::EqualRows);
         }
         None => all.select_nth_unstable_by(middle, order).1.0,
         Some(_) => {

@@ -82,7 +82,7 @@ pub(super) fn choose(
     }
     let mut state = State::new(kernel, x, limits);
     if !state.diagonal.iter().sum::<f64>().is_finite() {
-        return Err(Error::Kernel("kernel values overflow; rescale the inputs".into()));
+        return Err(Error::TooLarge { what: "kernel values" });
     }
     let mut rng = ChaCha8Rng::seed_from_u64(options.seed);
     let goes_on = |state: &State<'_>| !stop() && state.wants_more();
@@ -260,7 +260,7 @@ impl<'a> State<'a> {
 
     fn finish(self) -> Result<Landmarks> {
         if self.picked.is_empty() {
-            return Err(Error::Kernel("the kernel is zero on all points".into()));
+            return Err(Error::ZeroKernel);
         }
         let m = self.picked.len();
         let row = |i: usize, j: usize| self.columns[(self.picked[i], j)];

@@ -177,15 +177,11 @@ impl FeatureMap {
                 })
             }
             Kernel::Laplacian { gamma } => {
-                let cauchy = Cauchy::new(0.0, gamma)
-                    .map_err(|e| Error::Kernel(format!("no random features: {e}")))?;
+                // A width is positive: that was checked.
+                let cauchy = Cauchy::new(0.0, gamma).map_err(|_| Error::NoRandomFeatures)?;
                 Box::new(move || cauchy.sample(&mut rng))
             }
-            Kernel::Polynomial { .. } => {
-                let message = "random Fourier features exist for the RBF and Laplacian kernels, \
-                               not for the polynomial one; use landmarks";
-                return Err(Error::Kernel(message.into()));
-            }
+            Kernel::Polynomial { .. } => return Err(Error::NoRandomFeatures),
         };
         let mut frequencies = Mat::zeros(width, count / 2);
         for j in 0..count / 2 {

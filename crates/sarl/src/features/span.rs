@@ -51,7 +51,7 @@ impl Span {
             return Err(Error::NoVariation);
         }
         if !used.iter().all(|&i| products[(i, i)].is_finite()) {
-            return Err(Error::Kernel("products of rows overflow; rescale the columns".into()));
+            return Err(Error::TooLarge { what: "products of rows" });
         }
         let inverse: Vec<f64> = used.iter().map(|&i| 1.0 / products[(i, i)].sqrt()).collect();
         let cosines = Mat::from_fn(used.len(), used.len(), |a, b| {

@@ -7,7 +7,7 @@ use super::{Features, Fit, FitParams, NOT_CHOSEN, State};
 use crate::features::{FeatureMap, Wide};
 use crate::labels::LabelMap;
 use crate::moments::{Layout, Moments};
-use crate::{Error, Result};
+use crate::{Error, Mismatch, Result};
 
 /// What a kernel learnt from its sample.
 #[derive(Clone, Debug)]
@@ -104,14 +104,14 @@ impl Fit {
                 let inner = layout.relabelled(moments.layout().labels().to_vec());
                 let (labels, given) = LabelMap::from_json(&text, &inner)?;
                 if given != layout {
-                    return Err(Error::Merge("they are not moments of these labels".into()));
+                    return Err(Error::Merge(Mismatch::Labels));
                 }
                 (Some(Arc::new(labels)), inner)
             }
         };
         let empty = map.moments(&added, moments.options())?;
         if empty.layout() != moments.layout() {
-            return Err(Error::Merge("they are not moments of these landmarks".into()));
+            return Err(Error::Merge(Mismatch::Landmarks));
         }
         let moments = Arc::new(moments);
         let state = State::Sums { map, moments, spreads: Some(chosen.spreads) };

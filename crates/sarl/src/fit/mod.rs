@@ -35,7 +35,7 @@ use std::sync::Arc;
 use crate::features::{FeatureMap, Scaling, Spanned, Wide};
 use crate::labels::{LabelMap, LabelSample, Reclassed};
 use crate::moments::{Block, Element, Layout, Moments};
-use crate::{Error, Result};
+use crate::{Error, Mismatch, Result};
 use sample::Sampling;
 
 /// A fit that rows are still added to; see the [module](self).
@@ -269,7 +269,7 @@ impl Fit {
     /// Adds the rows of another fit. Kernels must have the same landmarks.
     pub fn merge(&mut self, other: &Fit) -> Result<()> {
         if self.labels != other.labels || self.sample.is_some() || other.sample.is_some() {
-            return Err(Error::Merge("the columns of their labels differ".into()));
+            return Err(Error::Merge(Mismatch::Labels));
         }
         let mut other = other.clone();
         other.add_up()?;
@@ -277,11 +277,11 @@ impl Fit {
         match (&mut self.state, &other.state) {
             (State::Sums { map, moments, .. }, State::Sums { map: theirs, moments: added, .. }) => {
                 if !map.is_same(theirs) {
-                    return Err(Error::Merge("their landmarks differ".into()));
+                    return Err(Error::Merge(Mismatch::Landmarks));
                 }
                 Arc::make_mut(moments).merge(added)
             }
-            _ => Err(Error::Merge("a kernel has no landmarks yet".into())),
+            _ => Err(Error::Merge(Mismatch::NotChosen)),
         }
     }
 

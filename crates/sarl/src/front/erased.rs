@@ -30,7 +30,7 @@ use crate::{Error, Result};
 pub fn erased_heldout(moments: &Moments, ridge: f64) -> Result<(HeldOutLosses, HeldOutLabels)> {
     let folds = moments.options().folds;
     if folds < 2 {
-        return Err(Error::Folds("the moments were accumulated in one".into()));
+        return Err(Error::OneFold);
     }
     let (mut kept, mut own, mut fresh) = (Vec::new(), Vec::new(), Vec::new());
     for fold in 0..folds {

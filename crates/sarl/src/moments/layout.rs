@@ -288,7 +288,6 @@ impl Layout {
 
     /// Whether this describes a problem at all.
     pub fn check(&self) -> Result<()> {
-        let fail = |message: String| Err(Error::Layout(message));
         let widths = self.codes.iter().copied().chain([self.inputs.kept()]);
         let labels = self.labels.iter().map(|l| match l.kind {
             LabelKind::Class { classes } => classes,
@@ -297,13 +296,13 @@ impl Layout {
         });
         let total = widths.chain(labels).try_fold(self.dense, usize::checked_add);
         if total.is_none_or(|t| t > MOST_COLUMNS) {
-            return fail(format!("more than {MOST_COLUMNS} columns"));
+            return Err(Error::TooManyColumns { most: MOST_COLUMNS });
         }
         if self.codes.len() > MOST_CODED {
-            return fail(format!("more than {MOST_CODED} class-coded features"));
+            return Err(Error::TooManyCoded { most: MOST_CODED });
         }
         if self.features() == 0 {
-            return fail("there are no features".into());
+            return Err(Error::NoFeatures);
         }
         for label in &self.labels {
             let (name, role) = (&label.name, label.role);
@@ -312,17 +311,17 @@ impl Layout {
                     return Err(Error::ConstantLabel { name: name.clone() });
                 }
                 LabelKind::Number { width: 0 } | LabelKind::Kernel { columns: 0 } => {
-                    return fail(format!("label `{name}` has no columns"));
+                    return Err(Error::NoColumns { name: name.clone() });
                 }
                 LabelKind::Features if role == Role::Sensitive => {
-                    return fail("the features themselves cannot be the sensitive label".into());
+                    return Err(Error::FeaturesHidden);
                 }
                 _ => {}
             }
         }
         for (role, word) in [(Role::Target, "target"), (Role::Sensitive, "sensitive")] {
             if !self.labels.iter().any(|l| l.role == role) {
-                return fail(format!("there is no {word} label"));
+                return Err(Error::NoLabel { role: word });
             }
         }
         Ok(())

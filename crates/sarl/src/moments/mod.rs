@@ -51,7 +51,7 @@ use faer::Par;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::{Error, Result, tolerance};
+use crate::{Error, Mismatch, Result, tolerance};
 use covariances::Rounding;
 use lane::{Lane, Plan};
 use sums::Sums;
@@ -224,10 +224,10 @@ impl Moments {
     /// Adds another accumulator's rows, fold by fold, exactly.
     pub fn merge(&mut self, other: &Moments) -> Result<()> {
         if self.layout != other.layout {
-            return Err(Error::Merge("their columns differ".into()));
+            return Err(Error::Merge(Mismatch::Columns));
         }
         if self.options != other.options {
-            return Err(Error::Merge("their folds, seeds or precisions differ".into()));
+            return Err(Error::Merge(Mismatch::Options));
         }
         let seen = self.seen + other.seen;
         if self.lanes.is_empty() {
@@ -276,8 +276,7 @@ impl Moments {
         let mut taken = vec![false; classes];
         for &class in to {
             if taken.get(class as usize) != Some(&false) {
-                let message = format!("label `{name}`: two classes cannot become class {class}");
-                return Err(Error::Layout(message));
+                return Err(Error::ClassTwice { name, class });
             }
             taken[class as usize] = true;
         }
@@ -355,11 +354,11 @@ impl Moments {
     /// (to test on), without landmarks that only the tested fold knows.
     pub fn splits(&self) -> Result<Vec<(Covariances, Covariances)>> {
         if self.options.folds < 2 {
-            return Err(Error::Folds("the moments were accumulated in one".into()));
+            return Err(Error::OneFold);
         }
         let split = |fold: usize| {
             let train: Vec<usize> = (0..self.options.folds).filter(|&f| f != fold).collect();
-            let (mut train, mut test) = (self.part(&train)?, self.part(&[fold])?);
+            let (mut train, mut test) = (self.of_folds(&train)?, self.of_folds(&[fold])?);
             train.check_informative(&self.layout)?;
             self.leave_out(&[fold], [&mut train, &mut test]);
             Ok((train, test))
@@ -379,10 +378,10 @@ impl Moments {
         let third = |fold: usize| -> Result<[Covariances; 3]> {
             let others: Vec<usize> = (1..folds).map(|step| (fold + step) % folds).collect();
             let (mut first, mut second) =
-                (self.part(&others[..half])?, self.part(&others[half..])?);
+                (self.of_folds(&others[..half])?, self.of_folds(&others[half..])?);
             first.check_informative(&self.layout)?;
             second.check_informative(&self.layout)?;
-            let mut third = self.part(&[fold])?;
+            let mut third = self.of_folds(&[fold])?;
             let unseen: Vec<usize> = others[half..].iter().copied().chain([fold]).collect();
             self.leave_out(&unseen, [&mut first, &mut second, &mut third]);
             Ok([first, second, third])
@@ -400,16 +399,6 @@ impl Moments {
         if let Some(unknown) = unknown {
             parts.into_iter().for_each(|part| part.without(unknown.as_ref()));
         }
-    }
-
-    /// The covariances of some folds together.
-    fn part(&self, folds: &[usize]) -> Result<Covariances> {
-        let sums = self.total(|fold| folds.contains(&fold));
-        if sums.rows < 2 {
-            let names: Vec<String> = folds.iter().map(usize::to_string).collect();
-            return Err(Error::Folds(format!("fold {} has {}", names.join(" and "), sums.rows)));
-        }
-        self.assemble(&sums)
     }
 
     fn assemble(&self, sums: &Sums) -> Result<Covariances> {

@@ -11,11 +11,9 @@ impl Moments {
     pub(crate) fn of_folds(&self, folds: &[usize]) -> Result<Covariances> {
         let sums = self.total(|fold| folds.contains(&fold));
         if sums.rows < 2 {
-            let names: Vec<String> = folds.iter().map(usize::to_string).collect();
-            return Err(Error::Folds(format!("fold {} has {}", names.join(" and "), sums.rows)));
+            return Err(Error::FewInFold { folds: folds.to_vec(), rows: sums.rows });
         }
-        let part = self.assemble(&sums)?;
-        Ok(part)
+        self.assemble(&sums)
     }
 
     /// The same, where every label varies.
