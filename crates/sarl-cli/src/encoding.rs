@@ -41,6 +41,13 @@ pub fn criterion(
     schema: &Schema,
 ) -> Outcome<(Criterion, Option<Remark>)> {
     let given = options.favourable.as_deref();
+    let twice = schema.target_is_features() && !schema.targets().is_empty();
+    if twice && options.criterion == CriterionName::Parity {
+        let message = "a target column was given together with `:features` as the target";
+        return Err(Failure::usage(message).hint(
+            "leave it out; with --criterion equalized-odds it says beside what attributes are hidden",
+        ));
+    }
     match (options.criterion, given) {
         (CriterionName::EqualOpportunity, _) => {}
         (_, Some(_)) => {

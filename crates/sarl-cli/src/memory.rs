@@ -43,6 +43,7 @@ pub fn read(
 
 /// The names of the labels, targets first, of their classes and of their kernels.
 fn name(rows: &mut Rows, schema: &Schema) {
+    rows.keeps_features = schema.target_is_features();
     for label in schema.targets().iter().chain(schema.sensitives()) {
         match &label.values {
             LabelValues::Class { values, .. } => {

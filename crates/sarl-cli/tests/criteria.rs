@@ -119,6 +119,28 @@ fn equal_opportunity_is_about_one_class() {
 }
 
 #[test]
+fn the_features_are_kept_and_attributes_hidden_beside_a_target() {
+    let folder = folder();
+    let line = "fit t.csv -t :features,income -s sex --features a,b,c,d --criterion equalized-odds --max-leakage 0 -o f.safetensors";
+    let found = folder.sarl(&format!("{line} --json -q")).succeeded().json();
+    assert_eq!(figure(&found, "/bounds/labels/target"), 4.0);
+    assert_eq!(figure(&found, "/bounds/labels/sensitive"), 4.0);
+    // One direction of four goes for each class of the target.
+    assert_eq!(figure(&found, "/dim"), 2.0);
+    let said = one_line(&folder.sarl("info f.safetensors").succeeded().stdout);
+    assert!(said.contains("in sex among rows of the same income"), "{said}");
+    for data in ["t.csv", "fresh.csv"] {
+        let line = format!("audit f.safetensors {data} --json -q --probes linear,logistic");
+        let audit = folder.sarl(&line).succeeded().json();
+        assert_eq!(audit["target"]["attribute"], "income");
+        assert!(figure(&audit, "/fairness/equalized_odds") < 0.2, "{audit}");
+    }
+    let line =
+        "fit t.csv -t :features,income -s sex --features a,b --max-leakage 0 -o bad.safetensors";
+    assert!(folder.fails(line, 2).contains("together with `:features`"));
+}
+
+#[test]
 fn numbers_are_hidden_by_kernels_and_bins() {
     let folder = folder();
     // The age is a square of a feature: nothing of it is linear, and a kernel encoder can tell it.

@@ -16,21 +16,33 @@ use crate::text::{DateOrder, Written};
 pub enum Targets {
     /// These columns; none for a pass without targets.
     Columns(Vec<ColumnRef>),
-    /// The features themselves: erasure without a target.
-    Features,
+    /// The features themselves: erasure. The columns are not kept: attributes are hidden beside
+    /// them, where the criterion is one of that kind.
+    Features(Vec<ColumnRef>),
 }
 
 impl Targets {
-    /// Column references, or the one word `:features`.
+    /// Column references, with the word `:features` among them or not.
     pub fn parse<S: AsRef<str>>(names: &[S]) -> Result<Self> {
-        let features = names.iter().filter(|n| n.as_ref() == ":features").count();
-        match (features, names.len()) {
-            (0, _) => {
-                Ok(Self::Columns(names.iter().map(|n| n.as_ref().parse()).collect::<Result<_>>()?))
-            }
-            (1, 1) => Ok(Self::Features),
-            _ => Err(DataError::TargetTwice),
+        let is_features = |name: &&S| name.as_ref() == ":features";
+        let columns = names.iter().filter(|n| !is_features(n)).map(|n| n.as_ref().parse());
+        let columns = columns.collect::<Result<_>>()?;
+        Ok(match names.iter().any(|n| is_features(&n)) {
+            true => Self::Features(columns),
+            false => Self::Columns(columns),
+        })
+    }
+
+    /// The columns among them.
+    pub fn columns(&self) -> &[ColumnRef] {
+        match self {
+            Self::Columns(columns) | Self::Features(columns) => columns,
         }
+    }
+
+    /// Whether the features themselves are kept.
+    pub fn are_features(&self) -> bool {
+        matches!(self, Self::Features(_))
     }
 }
 
@@ -142,13 +154,8 @@ pub(crate) struct Selection {
 
 impl Selection {
     pub(crate) fn new(source: &Source, request: &Request) -> Result<Self> {
-        let none = Vec::new();
-        let targets = match &request.targets {
-            Targets::Columns(columns) => columns,
-            Targets::Features => &none,
-        };
         let selection = Self {
-            targets: labels(source, targets)?,
+            targets: labels(source, request.targets.columns())?,
             sensitives: labels(source, &request.sensitives)?,
             weight: request
                 .weight

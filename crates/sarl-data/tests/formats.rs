@@ -119,7 +119,7 @@ fn every_matrix_format_gives_the_same_bits() {
     // X alone, from .npy in both orders.
     fs::write(at("c.npy"), npy(&shape, &m.x, Order::C)).unwrap();
     fs::write(at("f.npy"), npy(&shape, &m.fortran(), Order::Fortran)).unwrap();
-    let request = Request { targets: Targets::Features, ..Request::default() };
+    let request = Request { targets: Targets::Features(Vec::new()), ..Request::default() };
     for name in ["c.npy", "f.npy"] {
         let (schema, blocks) = read(&[at(name)], &request, 1024, 1);
         assert!(schema.target_is_features());
@@ -268,7 +268,7 @@ fn wide_matrices_with_gaps_are_read() {
     x[width + 8] = f64::NAN;
     fs::write(&path, npy(&[3, width as u64], &x, Order::C)).unwrap();
     let request = Request {
-        targets: Targets::Features,
+        targets: Targets::Features(Vec::new()),
         missing: sarl_data::Missing::Mean,
         ..Request::default()
     };

@@ -35,7 +35,7 @@ fn every_format_gives_the_numbers_back() {
         }
         assert!(!path.exists());
         writer.finish().unwrap();
-        let request = Request { targets: Targets::Features, ..Request::default() };
+        let request = Request { targets: Targets::Features(Vec::new()), ..Request::default() };
         let schema = learn(&path, &request).unwrap();
         let back: Vec<f64> = blocks(&path, &schema, &BlockOptions::default())
             .unwrap()

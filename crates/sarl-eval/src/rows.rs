@@ -10,6 +10,8 @@ use crate::task::Labels;
 pub struct Labelled<'a> {
     /// What is to be kept; nothing stands for the features themselves.
     pub targets: &'a [Labels],
+    /// Whether the features are kept, and attributes hidden beside the targets.
+    pub keeps_features: bool,
     /// What is to be hidden.
     pub sensitives: &'a [Labels],
     /// The names of targets and sensitives, by which goals speak of them; numbered where there are none.
@@ -72,7 +74,7 @@ fn labelled<'a>(
     let mut layout = Layout::dense(x.ncols());
     let mut block = Block::new(x);
     let mut at = 0;
-    if labels.targets.is_empty() {
+    if labels.targets.is_empty() || labels.keeps_features {
         layout = layout.keep_features();
     }
     for (role, of_role) in [(Role::Target, labels.targets), (Role::Sensitive, labels.sensitives)] {
@@ -106,8 +108,14 @@ fn labelled<'a>(
 /// An encoder of full utility for this attribute: least squares onto it.
 pub(crate) fn regression(x: MatRef<'_, f64>, labels: &Labels) -> sarl::Result<Model> {
     let labels = std::slice::from_ref(labels);
-    let labels =
-        Labelled { targets: labels, sensitives: labels, names: &[], kernels: &[], weights: None };
+    let labels = Labelled {
+        targets: labels,
+        sensitives: labels,
+        names: &[],
+        keeps_features: false,
+        kernels: &[],
+        weights: None,
+    };
     let params = FitParams { folds: 1, ridge: Ridge::Fixed(0.0), ..Default::default() };
     fit(x, &labels, &params, &|| false)?.solve(Goal::Lambda(0.0))
 }

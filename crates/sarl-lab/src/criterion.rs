@@ -4,7 +4,7 @@
 use sarl::{Criterion, LabelKind, Model, Role};
 use serde_json::{Value, json};
 
-use crate::table::{LabelValues, Table};
+use crate::table::{Label, LabelValues, Table};
 
 /// Where a model keeps the schema of its table.
 const SCHEMA: &str = "schema";
@@ -28,9 +28,22 @@ pub fn judged(model: &Model) -> Option<Judged> {
         let labels = model.labels().iter().filter(|l| l.role == role);
         labels.map(|l| l.name.as_str()).collect::<Vec<_>>().join(" and ")
     };
-    let (target, hidden) = (of(Role::Target), of(Role::Sensitive));
-    let mut kept = model.labels().iter().filter(|l| l.role == Role::Target);
-    let numbers = kept.any(|l| !matches!(l.kind, LabelKind::Class { .. }));
+    let hidden = of(Role::Sensitive);
+    // Where the features are kept, the model itself does not know beside what.
+    let keeps = model.labels().iter().any(|l| l.kind == LabelKind::Features);
+    let table = model.extra.get(SCHEMA).and_then(|text| Table::from_json(text).ok());
+    let (target, numbers) = match table.filter(|_| keeps) {
+        Some(table) => {
+            let names: Vec<&str> = table.targets.iter().map(|l| l.name.as_str()).collect();
+            let number = |l: &Label| matches!(l.values, LabelValues::Number { .. });
+            (names.join(" and "), table.targets.iter().any(number))
+        }
+        None if keeps => ("target".to_owned(), false),
+        None => {
+            let mut kept = model.labels().iter().filter(|l| l.role == Role::Target);
+            (of(Role::Target), kept.any(|l| !matches!(l.kind, LabelKind::Class { .. })))
+        }
+    };
     match criterion(model) {
         Criterion::Parity => None,
         Criterion::EqualizedOdds if numbers => Some(Judged {

@@ -22,6 +22,8 @@ pub struct Rows {
     pub z: Mat<f64>,
     /// What is to be kept.
     pub targets: Vec<Labels>,
+    /// Whether the features themselves are kept, and attributes hidden beside the targets.
+    pub keeps_features: bool,
     /// What is to be hidden.
     pub sensitives: Vec<Labels>,
     /// The names of targets and sensitives.
@@ -45,6 +47,7 @@ impl Rows {
             z: Mat::zeros(x.nrows(), 0),
             x,
             targets: Vec::new(),
+            keeps_features: false,
             sensitives: Vec::new(),
             names: Vec::new(),
             classes: Vec::new(),
@@ -71,6 +74,7 @@ impl Rows {
             places: which.iter().map(|&i| self.places[i]).collect(),
             x: pick(&self.x),
             z: pick(&self.z),
+            keeps_features: self.keeps_features,
             targets: self.targets.iter().map(|l| l.select(which)).collect(),
             sensitives: self.sensitives.iter().map(|l| l.select(which)).collect(),
             names: self.names.clone(),
@@ -111,6 +115,7 @@ impl Rows {
             targets: &self.targets,
             sensitives: &self.sensitives,
             names: &self.names,
+            keeps_features: self.keeps_features,
             kernels: &self.kernels,
             weights: self.weights.as_deref(),
         };

@@ -50,6 +50,7 @@ impl Rival for Leace {
             targets: &[],
             sensitives: data.sensitives,
             names: &[],
+            keeps_features: false,
             kernels: &[],
             weights: None,
         };

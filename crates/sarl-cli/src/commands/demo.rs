@@ -129,6 +129,7 @@ impl Run {
             targets: std::slice::from_ref(&train.y),
             sensitives: std::slice::from_ref(&train.s),
             names: &["shape".to_owned(), "colour".to_owned()],
+            keeps_features: false,
             kernels: &[],
             weights: None,
         };

@@ -55,6 +55,7 @@ impl Split {
             targets: std::slice::from_ref(&self.train.y),
             sensitives: std::slice::from_ref(&self.train.s),
             names: &[],
+            keeps_features: false,
             kernels: &[],
             weights: None,
         }

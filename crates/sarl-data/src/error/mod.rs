@@ -48,9 +48,6 @@ pub enum DataError {
     /// One column was given two roles that exclude each other.
     #[error("column `{column}` is both {first} and {second}")]
     TwoRoles { column: String, first: &'static str, second: &'static str },
-    /// The features themselves are the target, and a target was named too.
-    #[error("a target column was given together with `:features` as the target")]
-    TargetTwice,
     /// Nothing is left to learn from.
     #[error("no feature column is left")]
     NoFeatures,
@@ -188,7 +185,6 @@ impl DataError {
             | UnknownOutput { .. }
             | UnknownColumn { .. }
             | TwoRoles { .. }
-            | TargetTwice
             | NoFeatures
             | BadColumnRef { .. }
             | BadBins { .. }

@@ -18,7 +18,7 @@ use crate::column::{Column, ColumnKind, MatrixArray, Treat};
 use crate::error::{DataError, Result};
 use crate::format::ReadAs;
 use crate::picks::PickList;
-use crate::request::{Missing, Request, Targets, expand, find, is_among, label_columns};
+use crate::request::{Missing, Request, expand, find, is_among, label_columns};
 use crate::schema::{Progress, Schema};
 use crate::source::Source;
 use examine::Examined;
@@ -217,10 +217,7 @@ fn roles(source: &Source, request: &Request) -> Result<Vec<(ColumnRole, Option<T
     let parts = |refs| -> Result<Vec<crate::ColumnRef>> {
         Ok(label_columns(source, refs)?.into_iter().flat_map(|label| label.columns).collect())
     };
-    let targets = match &request.targets {
-        Targets::Columns(columns) => parts(columns)?,
-        Targets::Features => Vec::new(),
-    };
+    let targets = parts(request.targets.columns())?;
     let sensitives = parts(&request.sensitives)?;
     let features = request.features.as_ref().map(|f| expand(source, f)).transpose()?;
     let named = targets.iter().chain(&sensitives).chain(features.iter().flatten());

@@ -14,7 +14,7 @@ use crate::cells::At;
 use crate::error::{DataError, Result};
 use crate::format::{ReadAs, RowsHint};
 use crate::picks::PickList;
-use crate::request::{How, LabelOf, Missing, Request, Selected, Selection, Targets};
+use crate::request::{How, LabelOf, Missing, Request, Selected, Selection};
 use crate::rows::{leave_out, weights_of};
 use crate::source::{Piece, Source};
 
@@ -234,7 +234,7 @@ impl Learners {
             dropped: rows - self.kept,
             features: self.features.into_iter().map(feature).collect(),
             targets: self.targets.into_iter().map(LabelLearner::finish).collect::<Result<_>>()?,
-            target_is_features: request.targets == Targets::Features,
+            target_is_features: request.targets.are_features(),
             sensitives: self
                 .sensitives
                 .into_iter()

@@ -222,7 +222,7 @@ impl Schema {
         &self.features
     }
 
-    /// The targets; none when the features are the target.
+    /// The targets; when the features are kept, the columns beside which attributes are hidden.
     pub fn targets(&self) -> &[Label] {
         &self.targets
     }

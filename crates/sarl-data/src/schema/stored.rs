@@ -100,9 +100,6 @@ impl Stored {
         if self.features.is_empty() {
             return Err("no features".to_owned());
         }
-        if self.target_is_features && !self.targets.is_empty() {
-            return Err("the features are the target, and there is another target".to_owned());
-        }
         unique("feature", self.features.iter().map(|f| f.name.as_str()))?;
         unique("label", self.targets.iter().chain(&self.sensitives).map(|l| l.name.as_str()))?;
         self.features.iter().try_for_each(check_feature)?;

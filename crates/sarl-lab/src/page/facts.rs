@@ -75,7 +75,10 @@ fn columns(table: &Table, scaled: bool) -> Vec<Fact> {
         ),
     ];
     match table.target_is_features {
-        true => all.push(fact("Kept", "the features themselves")),
+        true => {
+            all.push(fact("Kept", "the features themselves"));
+            all.extend(table.targets.iter().map(|l| fact("Hidden beside", label(l))));
+        }
         false => all.extend(table.targets.iter().map(|l| fact("Kept", label(l)))),
     }
     all.extend(table.sensitives.iter().map(|l| fact("Hidden", label(l))));

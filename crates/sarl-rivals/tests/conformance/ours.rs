@@ -61,7 +61,14 @@ impl Rival for Ours {
             },
         };
         let (targets, sensitives) = (data.targets, data.sensitives);
-        let labels = Labelled { targets, sensitives, names: &[], kernels: &[], weights: None };
+        let labels = Labelled {
+            targets,
+            sensitives,
+            names: &[],
+            keeps_features: false,
+            kernels: &[],
+            weights: None,
+        };
         let fitted = sarl_eval::fit(data.x, &labels, &params, how.stop)?;
         let model = fitted.solve(Goal::Lambda(how.hiding))?;
         Ok(Box::new(Fitted(model.encoder())))

@@ -81,11 +81,11 @@ impl LabelMap {
     pub(crate) fn check(layout: &Layout, criterion: Criterion) -> Result<()> {
         layout.check()?;
         let wrong = |problem| Err(Error::Criterion { criterion: criterion.name(), problem });
-        let targets = layout.labels().iter().filter(|l| l.role == Role::Target);
         if criterion == Criterion::Parity {
             return Ok(());
         }
-        if targets.clone().any(|l| l.kind == LabelKind::Features) {
+        let targets = layout.labels().iter().filter(|l| is_beside(l));
+        if targets.clone().next().is_none() {
             return wrong("needs a target: the features themselves are none");
         }
         let Some(favourable) = criterion.favourable() else { return Ok(()) };
@@ -123,10 +123,14 @@ impl LabelMap {
         let mut map = LabelMap { criterion, given, kernels, added: Vec::new() };
         let mut added = Vec::new();
         let targets: Vec<usize> =
-            (0..map.given.len()).filter(|&i| map.given[i].role == Role::Target).collect();
+            (0..map.given.len()).filter(|&i| is_beside(&map.given[i])).collect();
+        // Where the features are kept, other targets only say beside what attributes are judged.
+        let keeps = map.given.iter().any(|l| l.kind == LabelKind::Features);
+        let beside = |l: &Label| keeps && criterion != Criterion::Parity && is_beside(l);
         for (i, label) in map.given.iter().enumerate() {
             let conditional = label.role == Role::Sensitive && criterion != Criterion::Parity;
             let sources: Vec<Source> = match (conditional, &label.kind) {
+                _ if beside(label) => Vec::new(),
                 (true, _) => targets.iter().map(|&target| map.beside(target, i)).collect(),
                 (false, LabelKind::Kernel { .. }) => vec![Source::Kernel(i)],
                 (false, _) => vec![Source::Same(i)],
@@ -190,15 +194,16 @@ impl LabelMap {
         layout.relabelled(self.added.iter().map(|(_, label)| label.clone()).collect())
     }
 
-    /// The labels as they are given, with the number of columns that stand for each.
+    /// The labels that are kept or hidden, with the number of columns that stand for each.
     pub(crate) fn described(&self, layout: &Layout) -> Layout {
         let described = |(i, label): (usize, &Label)| {
             let mine = self.added.iter().filter(|(source, _)| source.about() == i);
+            mine.clone().next()?;
             let made = mine.clone().any(|(source, _)| !matches!(source, Source::Same(_)));
             let width = mine.map(|(_, label)| label.width(0)).sum();
-            Label { made: made.then_some(Made::Columns { width }), ..label.clone() }
+            Some(Label { made: made.then_some(Made::Columns { width }), ..label.clone() })
         };
-        layout.relabelled(self.given.iter().enumerate().map(described).collect())
+        layout.relabelled(self.given.iter().enumerate().filter_map(described).collect())
     }
 
     /// Hands the rows of a block on with the labels that are added up. `first` is the number of the
@@ -408,6 +413,11 @@ impl Source {
             | Source::Residual { hidden, .. } => hidden,
         }
     }
+}
+
+/// Whether attributes can be judged beside a label.
+fn is_beside(label: &Label) -> bool {
+    label.role == Role::Target && label.kind != LabelKind::Features
 }
 
 /// Whether features of a label's numbers are needed: as its columns, or to judge attributes beside it.

@@ -209,6 +209,33 @@ fn beside_a_number_what_its_features_explain_is_taken_away() {
 }
 
 #[test]
+fn the_features_are_kept_and_an_attribute_is_hidden_beside_a_target() {
+    let rows = rows();
+    let shares: Vec<f64> = (0..9)
+        .map(|k| rows.mean(|i| f64::from(u8::from(rows.s[i] == k % 3)), |i| rows.y[i] == k / 3))
+        .collect();
+    let columns = Mat::from_fn(ROWS, 9, |i, k| match rows.y[i] as usize == k / 3 {
+        true => f64::from(u8::from(rows.s[i] as usize == k % 3)) - shares[k],
+        false => 0.0,
+    });
+    let layout = Layout::dense(5).keep_features();
+    let by_hand = layout.clone().number("s", Role::Sensitive, 9);
+    let hand = fitted(Criterion::Parity, by_hand, &rows.block().number(columns.as_ref()));
+    let layout = layout.class("y", Role::Target, 3).class("s", Role::Sensitive, 3);
+    let block = rows.block().class(&rows.y).class(&rows.s);
+    let odds = fitted(Criterion::EqualizedOdds, layout, &block);
+    same(&odds, &hand, rows.x.as_ref());
+    let goal = || Goal::Leakage(0.0);
+    assert!(odds.erases(&goal()) && odds.layout().labels().len() == 2);
+    let erased = |f: &Fitted| {
+        let erasing = f.with_ridge(0.0).unwrap().erase(goal()).unwrap();
+        erasing.erasure().apply(rows.x.as_ref()).unwrap()
+    };
+    let differ = |(a, b): (&f64, &f64)| (a - b).abs() > 1e-9;
+    assert!(!erased(&odds).iter().zip(&erased(&hand)).any(differ));
+}
+
+#[test]
 fn parts_merge_and_travel_and_meet_new_classes() {
     let rows = rows();
     let layout = Layout::dense(5).class("y", Role::Target, 3).class("s", Role::Sensitive, 3);
