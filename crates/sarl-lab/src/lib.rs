@@ -43,6 +43,7 @@ pub mod certificate;
 mod compare;
 mod comparison;
 mod error;
+pub mod fairness;
 pub mod findings;
 pub mod goals;
 mod mean;
