@@ -175,12 +175,10 @@ impl Side {
         raw
     }
 
-    /// With the fairness of the same kind of predictor from the raw features, and the change from there.
+    /// With the fairness of the predictor from the raw features, and the change from there.
     pub fn against(mut self, raw: &Side, attributes: &Attributes) -> Self {
-        let from = raw.targets.first().map(|target| predicted(target, self.predictor.as_deref()));
         if let Some(told) = self.told() {
-            let from = from.map(|trial| &trial.told);
-            self.fairness = Judged::all(told, from, attributes, self.favourable);
+            self.fairness = Judged::all(told, raw.told(), attributes, self.favourable);
         }
         self
     }
@@ -200,7 +198,7 @@ impl Side {
     }
 
     /// What the predictor told of the first target.
-    fn told(&self) -> Option<&Told> {
+    pub fn told(&self) -> Option<&Told> {
         Some(&predicted(self.targets.first()?, self.predictor.as_deref()).told)
     }
 

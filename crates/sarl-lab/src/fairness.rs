@@ -18,7 +18,7 @@ fn shown(value: f64) -> String {
 
 /// A figure with its interval.
 fn with_interval(value: f64, [low, high]: [f64; 2]) -> String {
-    format!("{} [{}, {}]", shown(value), shown(low), shown(high))
+    format!("{} [{}–{}]", shown(value), shown(low), shown(high))
 }
 
 /// The name of the attribute whose groups these are.

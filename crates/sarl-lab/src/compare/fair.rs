@@ -1,6 +1,6 @@
 //! How fair each method is, as JSON, as tables and in sentences.
 
-use sarl_eval::{Attributes, Change, Finding, Judged, Measures, Outcome, Side, Told};
+use sarl_eval::{Attributes, Change, Judged, Measures, Outcome, Side};
 use sarl_report::page::Table;
 use serde_json::{Value, json};
 
@@ -18,7 +18,7 @@ pub struct Fair {
     between: String,
     gaps: Measures<f64>,
     ci: Measures<[f64; 2]>,
-    /// The gaps of the same kind of predictor from the raw features.
+    /// The gaps of the best predictor from the raw features.
     raw: Option<Measures<f64>>,
     change: Option<Measures<Change>>,
 }
@@ -27,20 +27,18 @@ pub struct Fair {
 type Figures = [f64; 7];
 
 impl Fair {
-    /// Of predictions by one probe in each run, beside those of the same probe from the raw features.
+    /// Of predictions by one probe in each run, beside the best from the raw features.
     pub fn each(
         runs: &[&Scored],
         probe: &str,
         raw: Option<&Side>,
         (attributes, favourable): (&Attributes, Option<u32>),
     ) -> Vec<Self> {
-        let told = |target: &'_ Finding| -> Told {
-            target.trial(probe).unwrap_or(&target.best).told.clone()
-        };
-        let raw = raw.and_then(|side| side.targets.first()).map(told);
+        let raw = raw.and_then(Side::told);
         let judged = |run: &&Scored| {
-            let told = told(run.found.first()?);
-            Some(Judged::all(&told, raw.as_ref(), attributes, favourable))
+            let target = run.found.first()?;
+            let told = &target.trial(probe).unwrap_or(&target.best).told;
+            Some(Judged::all(told, raw, attributes, favourable))
         };
         let judged: Vec<Vec<Judged>> = runs.iter().filter_map(judged).collect();
         let hidden = 0..attributes.all.len().saturating_sub(attributes.targets);
@@ -157,20 +155,22 @@ impl Compared {
         self.judged().map(one).collect()
     }
 
-    /// How often each measure became worse and better, a sentence for each hidden attribute.
+    /// How often each measure became worse and better, a sentence for each hidden attribute and for
+    /// ours and others.
     pub(super) fn fairness_sentences(&self) -> Vec<String> {
-        let one = |(hidden, between): (usize, &str)| {
-            let sides = [("ours", true), ("other methods", false)].into_iter();
-            let said = sides.filter_map(|(who, ours)| {
-                let entries = self.entries.iter().filter(|e| e.method.is_ours() == ours);
-                let changes = entries.filter_map(|e| e.fair(hidden)?.change.as_ref());
-                counted(&changes.collect::<Vec<_>>(), who)
-            });
-            let said: Vec<String> = said.collect();
-            (!said.is_empty())
-                .then(|| format!("Against raw features, between {between}: {}.", said.join("; ")))
+        let said = |hidden: usize, ours: bool| {
+            let entries = self.entries.iter().filter(|e| e.method.is_ours() == ours);
+            let changes: Vec<_> = entries.filter_map(|e| e.fair(hidden)?.change.as_ref()).collect();
+            counted(&changes, if ours { "ours" } else { "other methods" })
         };
-        self.judged().filter_map(one).collect()
+        let of = |(hidden, between): (usize, &str)| {
+            let said = [true, false].into_iter().filter_map(|ours| said(hidden, ours));
+            let said: Vec<String> = said.collect();
+            let said = said.join("; ");
+            (!said.is_empty())
+                .then(|| format!("Clear changes against raw features, between {between}: {said}."))
+        };
+        self.judged().filter_map(of).collect()
     }
 }
 
@@ -186,8 +186,9 @@ fn counted(changes: &[&Measures<Change>], who: &str) -> Option<String> {
     }
     all.sort_by_key(|(_, [worse, _])| std::cmp::Reverse(*worse));
     let said = all.iter().map(|(name, [worse, better])| {
-        format!("{name} is clearly worse at {worse} and clearly better at {better}")
+        format!("{name} is worse at {worse} and better at {better}")
     });
+    let said = said.collect::<Vec<_>>().join(", ");
     let points = if changes.len() == 1 { "point" } else { "points" };
-    Some(format!("of {} {points} of {who} {}", changes.len(), said.collect::<Vec<_>>().join(", ")))
+    Some(format!("of {} {points} of {who} {said}", changes.len()))
 }

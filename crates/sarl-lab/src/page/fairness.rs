@@ -7,9 +7,10 @@ use sarl_report::{Axis, Colour, Cross, Figure, Panel, Points, Rule, Shape};
 
 use super::audit::Audited;
 use crate::fairness::between;
+use crate::words::capital;
 
 /// How far z and the raw features stand off the name of their measure, so that intervals do not overlap.
-const OFF: f64 = 0.14;
+const OFF: f64 = 0.16;
 
 impl Audited<'_> {
     /// A panel for each hidden attribute.
@@ -22,7 +23,7 @@ impl Audited<'_> {
             .caption(caption)
             .columns(self.z.fairness.len().min(2));
         for judged in &self.z.fairness {
-            figure = figure.panel(panel(judged, between(judged, self.attributes)));
+            figure = figure.panel(panel(judged, capital(&between(judged, self.attributes))));
         }
         Some(figure.into())
     }
@@ -49,8 +50,10 @@ fn dots(name: &str, fair: &Fairness, off: f64) -> Points {
     let last = gaps.len().saturating_sub(1);
     let place = |(i, gap): (usize, &f64)| (*gap, (last - i) as f64 + off);
     let ends = fair.ci.each().map(|(_, [low, high])| Cross { x: Some((*low, *high)), y: None });
+    let tips = gaps.iter().zip(fair.ci.each());
+    let tips = tips.map(|(gap, (_, [low, high]))| format!("{gap:.3} ({low:.3} to {high:.3})"));
     Points::new(name, gaps.iter().enumerate().map(place).collect())
         .errors(ends.collect())
-        .labels(gaps.iter().map(|gap| format!("{gap:.3}")).collect())
+        .tips(tips.collect())
         .size(5.0)
 }
