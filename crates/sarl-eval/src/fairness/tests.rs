@@ -270,7 +270,6 @@ fn changes_are_held() {
             let ends = change.each().map(|(_, change)| change.ci);
             ends.zip((0..3).map(|m| to[m] - from[m])).collect()
         });
-        println!("world {at}: {found:?}");
         assert!(found.iter().all(|share| *share >= 0.93), "world {at}: {found:?}");
     }
 }
@@ -299,7 +298,6 @@ fn gaps_and_changes_of_numbers_are_held() {
             let change = change.unwrap().demographic_parity.ci;
             gaps.into_iter().chain([(change, to - from)]).collect()
         });
-        println!("{shifts:?}: {found:?}");
         assert!(found.iter().all(|share| *share >= 0.93), "{shifts:?}: {found:?}");
     }
 }
