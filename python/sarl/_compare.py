@@ -62,6 +62,14 @@ class Comparison:
 
         return pd.json_normalize(self.entries)
 
+    def fairness_rows(self) -> list[dict[str, Any]]:
+        """A row for each entry and attribute to hide: its gaps, intervals and verdicts."""
+        return [
+            {"method": entry["method"], "setting": entry["setting"], **fair}
+            for entry in self.entries
+            for fair in entry["fairness"]
+        ]
+
     def __repr__(self) -> str:
         line, sentences = self._core.words()
         header, rows = self._core.table()

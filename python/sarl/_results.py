@@ -158,7 +158,14 @@ class Audit:
         that allows for having tried several; ``best`` is the probe with the largest accuracy or
         R², ``probes`` are all, ``majority`` is the accuracy without any features.
     fairness : dict or None
-        Differences between groups of the best predictor, with the conventions of fairlearn.
+        Gaps between groups of the best predictor of the target, with the conventions of fairlearn:
+        ``demographic_parity``, ``equal_opportunity`` (None where the target is a number) and
+        ``equalized_odds``, with their 95 % intervals in ``ci``, those from the raw features in
+        ``raw``, and in ``change`` for each the paired change from there: ``value``, ``ci`` and the
+        ``verdict`` "better", "worse" or "no clear difference". It is about the attribute in
+        `sensitive`.
+    fairness_by : list of dict
+        The same for every attribute to hide. A number makes groups of fifths.
     control : dict or None
         The same from the raw features.
     rows_used : dict
@@ -176,7 +183,11 @@ class Audit:
         found = z or control or {}
         self.target: dict[str, Any] | None = found["target"]
         self.sensitive: dict[str, Any] = found["sensitive"]
+        if z is not None and control is not None:
+            z = _beside(z, control)
+            found = z
         self.fairness: dict[str, Any] | None = found["fairness"]
+        self.fairness_by: list[dict[str, Any]] = found["fairness_by"]
         self.control = control
         self.rows_used: dict[str, int | None] = about["rows"]
         self.n_train: int = about["rows"]["probes"]
@@ -263,14 +274,78 @@ class Audit:
             f"{self.sensitive['attribute']} (95 %, for the worst of {worst['tries']} figures: "
             f"{low:.3f} to {high:.3f}){chance}",
         ]
-        if self.fairness is not None:
-            fair = self.fairness
+        for fair in self.fairness_by:
+            lines += ["", f"fairness of {fair['probe']} between groups of {fair['attribute']}"]
+            lines += [f"  {'largest gap':<20}{'z':>7}   95 % interval      raw   95 % interval"]
             lines += [
-                f"fairness of {fair['probe']} between groups of {fair['attribute']}: demographic parity "
-                f"{fair['demographic_parity']:.3f}, equalized odds {fair['equalized_odds']:.3f}, "
-                f"equal opportunity {fair['equal_opportunity']:.3f}",
+                _gap(row) for row in self.fairness_rows() if row["attribute"] == fair["attribute"]
             ]
         return "\n".join(lines)
+
+    def fairness_rows(self) -> list[dict[str, Any]]:
+        """A row for each attribute to hide and each measure of fairness, worse ones first."""
+        order = {"worse": 0, "better": 1}
+        rows = []
+        for fair in self.fairness_by:
+            raw, change = fair.get("raw"), fair.get("change")
+            of = []
+            for measure in _MEASURES:
+                if fair[measure] is None:
+                    continue
+                before = (
+                    (np.nan, [np.nan] * 2) if raw is None else (raw[measure], raw["ci"][measure])
+                )
+                changed = {} if change is None else change[measure]
+                of.append(
+                    {
+                        "attribute": fair["attribute"],
+                        "measure": measure,
+                        "z": fair[measure],
+                        "low": fair["ci"][measure][0],
+                        "high": fair["ci"][measure][1],
+                        "raw": before[0],
+                        "raw_low": before[1][0],
+                        "raw_high": before[1][1],
+                        "change": changed.get("value", np.nan),
+                        "change_low": changed.get("ci", [np.nan] * 2)[0],
+                        "change_high": changed.get("ci", [np.nan] * 2)[1],
+                        "verdict": changed.get("verdict"),
+                    }
+                )
+            rows += sorted(of, key=lambda row: order.get(row["verdict"], 2))
+        return rows
+
+
+_MEASURES = ("demographic_parity", "equal_opportunity", "equalized_odds")
+
+
+def _beside(z: dict[str, Any], control: dict[str, Any]) -> dict[str, Any]:
+    """What was found from z, with the fairness from the raw features beside it, and the change."""
+    raw = {fair["attribute"]: fair for fair in control["fairness_by"]}
+
+    def joined(fair: dict[str, Any]) -> dict[str, Any]:
+        other = raw.get(fair["attribute"])
+        if other is None:
+            return fair
+        before = {**{measure: other[measure] for measure in _MEASURES}, "ci": other["ci"]}
+        return {**fair, "raw": before, "change": other.get("change")}
+
+    fairness = z["fairness"]
+    return {
+        **z,
+        "fairness": None if fairness is None else joined(fairness),
+        "fairness_by": [joined(fair) for fair in z["fairness_by"]],
+    }
+
+
+def _gap(row: dict[str, Any]) -> str:
+    """A measure of fairness in a line."""
+    name = row["measure"].replace("_", " ")
+    line = f"  {name:<20}{row['z']:>7.3f}   {row['low']:.3f} to {row['high']:.3f}"
+    if row["verdict"] is None:
+        return line
+    raw = f"{row['raw']:>9.3f}   {row['raw_low']:.3f} to {row['raw_high']:.3f}"
+    return f"{line}{raw}   {row['verdict']}"
 
 
 def _findings(side: dict[str, Any] | None, role: str) -> list[dict[str, Any]]:

@@ -32,11 +32,48 @@ def test_every_probe_before_and_after(encoder, rows):
     assert found.fairness is not None and 0 <= found.fairness["demographic_parity"] <= 1
     text = repr(found)
     assert "s (to hide), accuracy" in text and "equalized odds" in text
+    assert [fair["attribute"] for fair in found.fairness_by] == ["s"]
+    assert found.fairness == found.fairness_by[0]
     assert found.to_dict()["control"] == found.control
     worst = found.sensitive["advantage"]
     assert worst["ci"][0] <= worst["value"] <= worst["ci"][1]
     assert worst["value"] == pytest.approx(hidden["advantage"].max())
     assert "worst case: " in text and f"{worst['value']:.3f} over guessing s" in text
+
+
+def test_fairness_is_beside_that_of_the_raw_features(encoder, rows):
+    found = audit(encoder, rows.X, rows.y, sensitive_features=rows.s, **FEW)
+    assert found.control is not None and found.fairness is not None
+    raw = found.control["fairness"]
+    table = found.fairness_rows()
+    assert {row["measure"] for row in table} == {
+        "demographic_parity",
+        "equal_opportunity",
+        "equalized_odds",
+    }
+    for row in table:
+        assert row["raw"] == raw[row["measure"]]
+        assert row["change"] == pytest.approx(row["z"] - row["raw"])
+        assert 0 <= row["low"] <= row["z"] <= row["high"]
+        assert row["change_low"] <= row["change"] <= row["change_high"]
+        clear = (row["change_low"] > 0) - (row["change_high"] < 0)
+        assert row["verdict"] == {1: "worse", -1: "better", 0: "no clear difference"}[clear]
+        assert row["verdict"] in repr(found)
+    assert found.to_dict()["fairness"]["change"] == found.fairness["change"]
+    alone = audit(encoder, rows.X, rows.y, sensitive_features=rows.s, control=False, **FEW)
+    assert alone.fairness is not None and "change" not in alone.fairness
+    assert all(row["verdict"] is None for row in alone.fairness_rows())
+    assert "demographic parity" in repr(alone)
+
+
+def test_numbers_have_fairness_too(encoder, rows):
+    ages = np.abs(rows.X[:, 0]) * 10
+    found = audit(encoder, rows.X, rows.X[:, 1], sensitive_features=ages, **FEW)
+    assert found.fairness is not None
+    assert found.fairness["equal_opportunity"] is None
+    names = [group["name"] for group in found.fairness["groups"]]
+    assert len(names) == 5 and all(" to " in name for name in names)
+    assert len(found.fairness_rows()) == 2
 
 
 def test_scores_are_those_of_scikit_learn(rows):

@@ -97,6 +97,12 @@ def test_it_can_be_read(table, tmp_path):
     assert page.count("<tr>") == len(found.entries) + 2 and "<th>method</th>" in page
     frame = found.to_pandas()
     assert len(frame) == len(found.entries) and frame["worst.mean"].notna().all()
+    fair = found.fairness_rows()
+    assert len(fair) == len(found.entries) and fair[0]["method"] == "raw"
+    assert fair[0]["change"] is None and fair[1]["raw"]["demographic_parity"] == pytest.approx(
+        fair[0]["demographic_parity"]
+    )
+    assert "Clear changes against raw features" in text
     found.report(tmp_path / "r.html", rows=50)
     html = (tmp_path / "r.html").read_text()
     assert "methods compared" in html and "sarl.KernelSARL(max_leakage=" in html

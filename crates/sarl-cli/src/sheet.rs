@@ -162,6 +162,18 @@ pub fn listed(table: &page::Table) -> String {
     format!("\n{}\n{text}\n", terminal::title(&table.title))
 }
 
+/// The gaps between groups, with a title. The verdicts may be broken, intervals are not.
+pub fn fair(table: &page::Table) -> String {
+    const STEPS: [Step; 3] = [
+        Step::Say("raw features [", "raw ["),
+        Step::Say("no clear difference", "no clear\ndifference"),
+        Step::Stack,
+    ];
+    let words = |i: usize| table.header.get(i).is_none_or(|name| !name.contains("95 %"));
+    let text = Sheet::new(&table.header, table.rows.clone(), |i| !words(i)).text(&STEPS);
+    format!("\n{}\n{text}\n", terminal::title(&table.title))
+}
+
 /// Leaves what is marked.
 fn only<T>(list: &mut Vec<T>, kept: &[bool]) {
     let mut marks = kept.iter();

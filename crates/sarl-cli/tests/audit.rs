@@ -58,6 +58,7 @@ fn the_contract_and_the_control() {
     assert!((number(&found["sensitive"]["majority"]) - 0.5).abs() < 0.1);
     for name in ["demographic_parity", "equalized_odds", "equal_opportunity"] {
         assert!((0.0..=1.0).contains(&number(&found["fairness"][name])));
+        assert_eq!(found["fairness"]["raw"][name], found["control"]["fairness"][name]);
     }
     // The probes do learn from the raw features, and not from z.
     let raw = number(&found["control"]["sensitive"]["best"]["accuracy"]);
@@ -148,7 +149,68 @@ fn numbers_have_r2() {
     assert_eq!(found["sensitive"]["kind"], "number");
     assert!(number(&found["control"]["sensitive"]["best"]["r2"]) > 0.5);
     assert!(number(&found["sensitive"]["probes"][0]["r2"]).abs() < 0.05);
-    assert_eq!(found["fairness"], Value::Null, "numbers make no groups");
+    let fairness = &found["fairness"];
+    assert_eq!(fairness["groups"].as_array().unwrap().len(), 5, "fifths");
+    assert!(fairness["groups"][0]["name"].as_str().unwrap().contains(" to "));
+    gaps_are_whole(fairness, &["demographic_parity", "equalized_odds", "equal_opportunity"]);
+}
+
+/// Each gap has its interval, that of the raw features, and how it changed.
+fn gaps_are_whole(fairness: &Value, names: &[&str]) {
+    for name in names {
+        let ends = |of: &Value| [0, 1].map(|i| number(&of[i]));
+        for side in [fairness, &fairness["raw"]] {
+            let (gap, [low, high]) = (number(&side[*name]), ends(&side["ci"][*name]));
+            assert!(0.0 <= low && low <= gap && gap <= high, "{name}: {side}");
+        }
+        let change = &fairness["change"][*name];
+        let ([low, high], value) = (ends(&change["ci"]), number(&change["value"]));
+        let difference = number(&fairness[*name]) - number(&fairness["raw"][*name]);
+        assert!((value - difference).abs() < 1e-12 && low <= value && value <= high, "{change}");
+        let verdict = match (low, high) {
+            (low, _) if low > 0.0 => "worse",
+            (_, high) if high < 0.0 => "better",
+            _ => "no clear difference",
+        };
+        assert_eq!(change["verdict"], verdict);
+    }
+}
+
+#[test]
+fn a_number_as_the_target_has_fairness_in_its_own_units() {
+    let folder = folder("-t size -s shape,colour --features x,y");
+    let line = format!("train.csv --test test.csv {QUICK}");
+    let found = audit(&folder, &line);
+    for fairness in found["fairness_by"].as_array().unwrap() {
+        assert_eq!(fairness["equal_opportunity"], Value::Null);
+        assert_eq!(fairness["ci"]["equal_opportunity"], Value::Null);
+        gaps_are_whole(fairness, &["demographic_parity", "equalized_odds"]);
+        assert!(fairness["groups"][0]["mean_prediction"].is_number());
+    }
+    let raw = &found["fairness_by"][1]["raw"];
+    assert!(number(&raw["demographic_parity"]) > 1.0, "the size goes with the colour: {raw}");
+    assert_eq!(found["fairness_by"][1]["change"]["demographic_parity"]["verdict"], "better");
+    let text = folder.sarl(&format!("audit m.st {line}")).succeeded().stdout;
+    let words: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("size, in standard deviations"), "{text}");
+    assert!(!text.contains("equal opportunity"), "{text}");
+}
+
+#[test]
+fn fairness_is_said_in_words_for_every_attribute() {
+    let folder = folder("-t shape -s colour,size --features x,y");
+    let line = format!("audit m.st train.csv --test test.csv {QUICK}");
+    let text = folder.sarl(&line).succeeded().stdout;
+    for words in ["Fairness between groups of colour:", "Fairness between fifths of size:"] {
+        assert!(text.contains(words), "{text}");
+    }
+    let words: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    for between in ["groups of colour", "fifths of size"] {
+        assert!(words.contains(&format!("Against raw features, between {between}: ")), "{words}");
+    }
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    let alone = folder.sarl(&format!("{line} --no-control")).succeeded().stdout;
+    assert!(alone.contains("Largest gaps between groups of colour (0 is fair)"), "{alone}");
 }
 
 #[test]
@@ -162,7 +224,12 @@ fn several_sensitive_columns_report_the_worst_and_each() {
         .map(|f| f["attribute"].as_str().unwrap())
         .collect();
     assert_eq!(names, ["colour", "size"]);
-    assert_eq!(found["fairness_by"].as_array().unwrap().len(), 1);
+    let fairness = found["fairness_by"].as_array().unwrap();
+    assert_eq!(fairness.len(), 2);
+    assert_eq!(
+        (&fairness[0]["attribute"], &fairness[1]["attribute"]),
+        (&"colour".into(), &"size".into())
+    );
 }
 
 #[test]

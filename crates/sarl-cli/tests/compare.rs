@@ -71,9 +71,31 @@ fn ours_the_others_and_the_control() {
     assert_eq!(weights, [&json!({ "weight": 0.5 }), &json!({ "weight": 1.0 })]);
     assert_eq!(of(&results, "leace")[0]["setting"], json!({}));
 
+    fairness_is_whole(&results);
     let text = folder.sarl(&format!("compare people.csv {line} {QUICK}")).succeeded().stdout;
+    assert!(text.contains("── Fairness between groups of sex: largest gaps"), "{text}");
     for part in ["Raw features", "Kernel-SARL", "LEACE", "weight 0.5", "Guessing", "Guaranteed"] {
         assert!(text.contains(part), "{part}\n{text}");
+    }
+}
+
+/// Every method has every measure with its interval, and all but the raw features their change.
+fn fairness_is_whole(results: &Value) {
+    for entry in entries(results) {
+        let [fair] = &entry["fairness"].as_array().unwrap()[..] else { panic!("{entry}") };
+        assert_eq!(fair["attribute"], "sex");
+        for name in ["demographic_parity", "equalized_odds", "equal_opportunity"] {
+            let (gap, ends) = (number(&fair[name]), &fair["ci"][name]);
+            assert!(number(&ends[0]) <= gap && gap <= number(&ends[1]), "{fair}");
+            if entry["method"] == "raw" {
+                assert_eq!(fair["change"], Value::Null);
+                continue;
+            }
+            let raw = &of(results, "raw")[0]["fairness"][0][name];
+            assert!((number(&fair["raw"][name]) - number(raw)).abs() < 1e-12, "{fair}");
+            let change = number(&fair["change"][name]["value"]);
+            assert!((gap - number(raw) - change).abs() < 1e-12, "{fair}");
+        }
     }
 }
 
@@ -167,7 +189,13 @@ fn numbers_and_several_columns() {
     assert!(["sex", "age"].contains(&raw["worst"]["attribute"].as_str().unwrap()));
     assert_eq!(results["guess"]["target"], 0.0, "the mean explains nothing");
     assert_eq!(results["guess"]["sensitive"]["age"], 0.0);
+    for entry in entries(&results) {
+        let fair = entry["fairness"].as_array().unwrap();
+        assert_eq!(fair.len(), 2, "{entry}");
+        assert_eq!(fair[1]["equal_opportunity"], Value::Null);
+    }
     let text = folder.sarl(&format!("compare people.csv {line} {QUICK}")).succeeded().stdout;
+    assert!(text.contains("── Fairness between fifths of age: largest gaps"), "{text}");
     for part in ["score,", "R² %", "worst case %"] {
         assert!(text.contains(part), "{part}\n{text}");
     }

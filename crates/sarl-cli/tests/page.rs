@@ -245,8 +245,18 @@ fn an_audit_is_shown_before_and_after_and_along_the_front() {
             assert!(low <= value && value <= high, "{name}");
         }
     }
+    let [panel] = &tables(with_id(&page, "section-0-chart-1"))[..] else { panic!("one attribute") };
+    for who in ["raw features", "z"] {
+        let gaps = attackers(panel, who);
+        assert_eq!(gaps.len(), 3, "{who}: {gaps:?}");
+        for (name, value, ends) in gaps {
+            let (low, high) = ends.unwrap_or_else(|| panic!("{name} has no interval"));
+            assert!(0.0 <= low && low <= value && value <= high, "{name}");
+        }
+    }
     let section = words(with_id(&page, "section-0"));
-    assert!(section.contains("Fairness of the best predictor"), "{section}");
+    assert!(section.contains("Against raw features, between groups of sex: "), "{section}");
+    assert!(section.contains("Fairness between groups of sex: best predictor of income"));
     assert!(section.contains("this is about the encoder at a leakage of 2.00 %"), "{section}");
 }
 
@@ -313,7 +323,10 @@ fn a_comparison_shows_ours_and_the_others_first() {
     let tabs = page.descendants().filter(|n| n.attribute("role") == Some("tab"));
     assert_eq!(tabs.map(words).collect::<Vec<_>>(), ["Linear-SARL", "Kernel-SARL"]);
     let section = with_id(&page, "section-0");
-    let table = tables(section).pop().unwrap();
+    let mut listed = tables(section);
+    let fairness = listed.pop().unwrap();
+    assert_eq!(fairness.len(), array(&said["entries"]).len() + 1, "a header");
+    let table = listed.pop().unwrap();
     assert_eq!(table.len(), array(&said["entries"]).len() + 2, "a header and guessing");
     let entry = array(&said["entries"]).iter().find(|e| e["method"] == "leace").unwrap();
     let place = [number(&entry["worst"]["mean"]), number(&entry["target"]["mean"])];

@@ -31,6 +31,12 @@ pub enum Error {
         /// The number of classes.
         classes: usize,
     },
+    /// Classes where numbers are expected, or numbers where classes are.
+    #[error("{what}: classes and numbers do not compare")]
+    Mixed {
+        /// What is of the wrong kind.
+        what: &'static str,
+    },
     /// A value that is infinite or not a number.
     #[error("row {row}: the value is not a finite number")]
     NotFinite {

@@ -118,6 +118,17 @@ pub fn area(area: f64, rows: [usize; 2], variance: f64, level: f64) -> [f64; 2] 
     [end(0.0).min(area - half).max(0.0), end(1.0).max(area + half).min(1.0)]
 }
 
+/// Student's quantile that an interval of this level reaches to, by its expansion about the normal one
+/// to the third order in one over the degrees of freedom.
+pub fn student(level: f64, freedom: f64) -> f64 {
+    let (z, v) = (reach(level), freedom.max(1.0));
+    let square = z * z;
+    let first = z * (square + 1.0) / 4.0;
+    let second = z * ((5.0 * square + 16.0) * square + 3.0) / 96.0;
+    let third = z * (((3.0 * square + 19.0) * square + 17.0) * square - 15.0) / 384.0;
+    z + first / v + second / (v * v) + third / (v * v * v)
+}
+
 /// The interval of R² with this standard error.
 pub fn explained(r2: f64, error: f64, level: f64) -> [f64; 2] {
     let half = reach(level) * error;

@@ -3,8 +3,8 @@
 //! A certificate speaks of linear adversaries. This crate asks the others: [`probes`] learn an
 //! attribute from some rows of a representation and tell it for other rows; [`audit()`] runs many of
 //! them, over seeds and threads, and reports each beside what can be told without looking, the best
-//! one being the worst case. [`Fairness`] compares what a classifier does to groups, with the
-//! conventions of fairlearn.
+//! one being the worst case. [`Fairness`] compares what predictions do to groups, with the
+//! conventions of fairlearn and intervals, and [`Change`] with other predictions of the same rows.
 //!
 //! ```
 //! use faer::Mat;
@@ -49,8 +49,8 @@ pub use audit::{
     Advantage, Attribute, Baseline, Finding, Measure, Options, Own, Score, Told, Trial, View, audit,
 };
 pub use error::{Error, Result};
-pub use fairness::Fairness;
+pub use fairness::{Change, Fairness, Groups, Judge, Measures, Outcome, Rates};
 pub use rows::{Labelled, explained, fit};
-pub use side::{Asked, Attributes, Side, blind};
+pub use side::{Asked, Attributes, Judged, Side, blind};
 pub use task::{Labels, Prediction, Probe, Task};
 pub use threads::on_threads;

@@ -90,6 +90,8 @@ pub struct Comparison<'a> {
     pub sensitives: &'a [Labels],
     /// Who predicts.
     pub probes: Probing<'a>,
+    /// The class of the first target that it is good to be told, if one is.
+    pub favourable: Option<u32>,
 }
 
 /// Who predicts what.

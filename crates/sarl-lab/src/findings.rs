@@ -1,6 +1,6 @@
 //! What attackers found, as tables: for the terminal and for the page.
 
-use sarl_eval::{Attributes, Baseline, Fairness, Finding, Score, Side, Trial};
+use sarl_eval::{Baseline, Finding, Score, Side, Trial};
 use sarl_report::page::Table;
 
 use crate::words::percent;
@@ -68,43 +68,4 @@ fn spread(score: &Score) -> String {
         0.0 => percent(score.value()),
         sd => format!("{:.2} ± {:.2} %", 100.0 * score.value(), 100.0 * sd),
     }
-}
-
-/// How fair the best predictor of the first target is, between the groups of each hidden class.
-pub fn fairness(z: &Side, raw: Option<&Side>, attributes: &Attributes) -> Vec<Table> {
-    let Some(target) = z.targets.first() else { return Vec::new() };
-    let listed = |(i, fair): &(usize, Fairness)| {
-        let hidden = &attributes.all[attributes.targets + i];
-        let raw = raw.and_then(|c| c.fairness.iter().find(|f| f.0 == *i));
-        let row = |name: &str, of: fn(&Fairness) -> f64| {
-            let mut row = vec![name.to_owned()];
-            row.extend(raw.map(|r| format!("{:.3}", of(&r.1))));
-            row.push(format!("{:.3}", of(fair)));
-            row
-        };
-        let mut rows = vec![
-            row("demographic parity difference", |f| f.demographic_parity),
-            row("equalized odds difference", |f| f.equalized_odds),
-            row("equal opportunity difference", |f| f.equal_opportunity),
-        ];
-        for (g, group) in fair.groups.iter().enumerate() {
-            let name = hidden.classes.get(group.group as usize).map_or("?", String::as_str);
-            let mut row = vec![format!("accuracy, {} = {name} ({} rows)", hidden.name, group.rows)];
-            let raw = raw.and_then(|r| r.1.groups.get(g));
-            row.extend(raw.map(|r| percent(r.accuracy)));
-            row.push(percent(group.accuracy));
-            rows.push(row);
-        }
-        let mut header = vec![String::new()];
-        header.extend(raw.map(|_| "raw features".to_owned()));
-        header.push("z".to_owned());
-        let title = format!(
-            "Fairness of the best predictor of {} ({}) between groups of {}",
-            target.attribute,
-            z.predictor.as_deref().unwrap_or_default(),
-            hidden.name,
-        );
-        Table { title, header, rows, names: 1 }
-    };
-    z.fairness.iter().map(listed).collect()
 }

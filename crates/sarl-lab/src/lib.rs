@@ -44,6 +44,7 @@ mod compare;
 mod comparison;
 pub mod criterion;
 mod error;
+pub mod fairness;
 pub mod findings;
 pub mod goals;
 mod mean;

@@ -68,6 +68,8 @@ pub struct Parts {
     pub files: Files,
     /// The seed of the parting.
     pub seed: u64,
+    /// The class of the first target that it is good to be told, for fairness; not known at first.
+    pub favourable: Option<u32>,
 }
 
 impl Parts {
@@ -100,7 +102,7 @@ impl Parts {
                 (Split::Data, None, probes, test)
             }
         };
-        Ok(Parts { encoder, probes, test, split, files, seed })
+        Ok(Parts { encoder, probes, test, split, files, seed, favourable: None })
     }
 
     /// The rows that an encoder is fitted on.
@@ -144,6 +146,7 @@ impl Parts {
             targets: &fit.targets,
             sensitives: &fit.sensitives,
             probes,
+            favourable: self.favourable,
         })
     }
 

@@ -34,6 +34,12 @@ pub fn count(number: u64) -> String {
     groups.join(",")
 }
 
+/// With a capital letter.
+pub fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
+}
+
 /// An attacker as people call it.
 pub fn attacker(probe: &str) -> String {
     let (kind, more) = probe.split_once(", ").unwrap_or((probe, ""));

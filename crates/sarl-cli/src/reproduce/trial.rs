@@ -104,7 +104,8 @@ impl Split {
 
     fn comparison<'a>(&'a self, attributes: &'a Attributes, probes: Probing<'a>) -> Comparison<'a> {
         let Labelled { targets, sensitives, .. } = self.labels();
-        Comparison { rows: self.sides(), attributes, targets, sensitives, probes }
+        let favourable = None;
+        Comparison { rows: self.sides(), attributes, targets, sensitives, probes, favourable }
     }
 
     /// Rivals on these rows.

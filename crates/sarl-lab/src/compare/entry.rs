@@ -5,7 +5,8 @@ use sarl_rivals::Rival;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::comparison::{Scored, best_at_no_more};
+use super::fair::Fair;
+use crate::comparison::{Comparison, Scored, best_at_no_more};
 use crate::mean::Mean;
 use crate::words::percent;
 
@@ -197,6 +198,8 @@ pub struct Entry {
     pub retune: Option<f64>,
     /// Everything that was found, for the report.
     pub side: Option<Side>,
+    /// The gaps between the groups of each hidden attribute.
+    pub fairness: Vec<Fair>,
 }
 
 impl Entry {
@@ -209,7 +212,16 @@ impl Entry {
     ) -> Self {
         let found = Found::new(scored, guesses);
         let (runs, retune, side) = (scored.len() + failures.len(), None, None);
-        Entry { method, setting, found, runs, failures, retune, side }
+        let fairness = Vec::new();
+        Entry { method, setting, found, runs, failures, retune, side, fairness }
+    }
+
+    /// With the fairness of the best predictor of the target, beside that from the raw features.
+    pub fn judged(self, scored: &[&Scored], raw: Option<&Side>, by: &Comparison<'_>) -> Self {
+        let probe = self.found.as_ref().and_then(|f| f.target.as_ref()).map(|best| &best.probe);
+        let asked = (by.attributes, by.favourable);
+        let fairness = probe.map(|probe| Fair::each(scored, probe, raw, asked));
+        Entry { fairness: fairness.unwrap_or_default(), ..self }
     }
 
     /// What came of it, in a line.

@@ -1,6 +1,7 @@
 //! Our encoders and other methods on the same rows, with one audit for all.
 
 mod entry;
+mod fair;
 mod figure;
 mod ours;
 mod page;
@@ -72,21 +73,24 @@ impl Plan {
         let comparison = parts.comparison(&attributes, Probing::both(&self.probes))?;
         let raw = self.control(&comparison, watch)?;
         let guesses = Guesses::new(&raw.found, attributes.targets);
-        let mut entry = Entry::new(Method::Raw, Setting::None, &[&raw], Vec::new(), &guesses);
+        let entry = Entry::new(Method::Raw, Setting::None, &[&raw], Vec::new(), &guesses);
         watch.line(&entry.news());
-        entry.side = Some(Side::new(raw.found, &attributes));
+        let entry = entry.judged(&[&raw], None, &comparison);
+        let control = Side::favouring(raw.found, &attributes, parts.favourable);
+        let entry = Entry { side: Some(control.clone()), ..entry };
         let (mut entries, mut ours) = (vec![entry], Vec::new());
+        let beside = Beside { guesses: &guesses, raw: &control };
         for (method, params) in &self.encoders {
             let fitted = Ours::fit(*method, params, rows, watch)?;
             for leakage in leakages(&fitted.model, &self.leakages) {
-                let entry = fitted.entry(leakage, &comparison, &self.seeds, &guesses, watch)?;
+                let entry = fitted.entry(leakage, &comparison, &self.seeds, &beside, watch)?;
                 watch.line(&entry.news());
                 entries.push(entry);
             }
             ours.push(fitted);
         }
         let (hiding, seeds) = (&self.hiding, &self.seeds);
-        entries.extend(rival_entries(&comparison, &rivals, hiding, seeds, &guesses, watch)?);
+        entries.extend(rival_entries(&comparison, &rivals, hiding, seeds, &beside, watch)?);
         watch.check()?;
         let (seeds, probes) = (self.seeds.clone(), self.probes.clone());
         Ok(Compared { parts, attributes, ours, seeds, probes, guesses, entries, left_out })
@@ -99,6 +103,12 @@ impl Plan {
         let threads = rayon::current_num_threads();
         comparison.score(&comparison.rows, 0.0, &self.seeds, threads, &|| watch.stop())
     }
+}
+
+/// What each encoder is seen beside: guessing, and the raw features.
+struct Beside<'a> {
+    guesses: &'a Guesses,
+    raw: &'a Side,
 }
 
 impl Compared {

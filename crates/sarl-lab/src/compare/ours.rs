@@ -5,7 +5,8 @@ use std::time::Instant;
 use sarl::{FitParams, Goal, HeldOut, Model};
 use sarl_eval::Side;
 
-use super::entry::{Entry, Guesses, Method, Setting};
+use super::Beside;
+use super::entry::{Entry, Method, Setting};
 use crate::comparison::{Comparison, retuned};
 use crate::error::Result;
 use crate::rows::Rows;
@@ -52,7 +53,7 @@ impl Ours {
         leakage: f64,
         comparison: &Comparison<'_>,
         seeds: &[u64],
-        guesses: &Guesses,
+        beside: &Beside<'_>,
         watch: &dyn Watch,
     ) -> Result<Entry> {
         watch.check()?;
@@ -64,8 +65,11 @@ impl Ours {
         let z = comparison.rows.encoded(|x| encoder.encode(x))?;
         let (threads, stop) = (rayon::current_num_threads(), || watch.stop());
         let scored = comparison.score(&z.view(), self.seconds, seeds, threads, &stop)?;
-        let entry = Entry::new(method, setting, &[&scored], Vec::new(), guesses);
-        let side = Some(Side::new(scored.found, comparison.attributes));
+        let entry = Entry::new(method, setting, &[&scored], Vec::new(), beside.guesses);
+        let entry = entry.judged(&[&scored], Some(beside.raw), comparison);
+        let attributes = comparison.attributes;
+        let side = Side::favouring(scored.found, attributes, comparison.favourable);
+        let side = Some(side.against(beside.raw, attributes));
         Ok(Entry { retune, side, ..entry })
     }
 }

@@ -110,7 +110,10 @@ impl Compared {
             title: "The comparison".to_owned(),
             text,
             charts: vec![Chart { wide: true, ..self.figure().into() }],
-            tables: vec![Table { title, header, rows, names: 2 }],
+            tables: [Table { title, header, rows, names: 2 }]
+                .into_iter()
+                .chain(self.fairness())
+                .collect(),
             lead: true,
             holds: None,
         }

@@ -2,6 +2,7 @@
 
 use sarl_rivals::{Error as RivalError, Rival};
 
+use super::Beside;
 use super::entry::{Entry, Guesses, Method, Setting};
 use crate::comparison::{Comparison, Run, RunOutcome, Scored};
 use crate::error::{Error, Result};
@@ -72,7 +73,7 @@ pub(super) fn rival_entries(
     rivals: &[&'static dyn Rival],
     hiding: &[f64],
     seeds: &[u64],
-    guesses: &Guesses,
+    beside: &Beside<'_>,
     watch: &dyn Watch,
 ) -> Result<Vec<Entry>> {
     let mut weights = hiding.to_vec();
@@ -96,21 +97,34 @@ pub(super) fn rival_entries(
     };
     let runs: Vec<Run> =
         settings.iter().flat_map(|&one| seeds.iter().map(move |&seed| run(one, seed))).collect();
-    let entry = |(rival, setting), outcomes: &mut dyn Iterator<Item = &RunOutcome>| {
-        let (mut scored, mut failures): (Vec<&Scored>, Vec<String>) = (Vec::new(), Vec::new());
-        for outcome in outcomes {
-            match outcome {
-                RunOutcome::Scored(one) => scored.push(one),
-                RunOutcome::Failed(reason) => failures.push(reason.clone()),
-            }
-        }
-        Entry::new(Method::Rival(rival), setting, &scored, failures, guesses)
-    };
     let ended = |i: usize, outcome: &RunOutcome| {
-        let news = entry(settings[i / seeds.len()], &mut std::iter::once(outcome)).news();
+        let news = entry(settings[i / seeds.len()], std::slice::from_ref(outcome), beside.guesses)
+            .0
+            .news();
         watch.line(&format!("{news} (seed {})", runs[i].seed));
     };
     let outcomes = comparison.run(&runs, "fitting rivals", watch, &ended)?;
     let each = settings.iter().zip(outcomes.chunks(seeds.len().max(1)));
-    Ok(each.map(|(&one, outcomes)| entry(one, &mut outcomes.iter())).collect())
+    let judged = |(&one, outcomes): (_, &[RunOutcome])| {
+        let (entry, scored) = entry(one, outcomes, beside.guesses);
+        entry.judged(&scored, Some(beside.raw), comparison)
+    };
+    Ok(each.map(judged).collect())
+}
+
+/// What came of a rival at a setting, and of each run that did not fail.
+fn entry<'o>(
+    (rival, setting): (&'static dyn Rival, Setting),
+    outcomes: &'o [RunOutcome],
+    guesses: &Guesses,
+) -> (Entry, Vec<&'o Scored>) {
+    let (mut scored, mut failures): (Vec<&Scored>, Vec<String>) = (Vec::new(), Vec::new());
+    for outcome in outcomes {
+        match outcome {
+            RunOutcome::Scored(one) => scored.push(one),
+            RunOutcome::Failed(reason) => failures.push(reason.clone()),
+        }
+    }
+    let entry = Entry::new(Method::Rival(rival), setting, &scored, failures, guesses);
+    (entry, scored)
 }

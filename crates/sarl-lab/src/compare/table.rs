@@ -46,6 +46,7 @@ impl Compared {
             "dim": found.map(|f| f.dim),
             "target": found.and_then(|f| f.target.as_ref()),
             "worst": worst,
+            "fairness": entry.fairness_json(&self.attributes),
             "linear_leakage": found.map(|f| f.leakage),
             "fit_seconds": found.filter(|_| fitted).map(|f| f.seconds),
             "retune_seconds": entry.retune,

@@ -15,6 +15,7 @@ impl Compared {
             Some(_) => all.extend(verdict(self)),
             None => all.push("There is no target to probe: the features themselves are kept, so only what leaks is compared.".to_owned()),
         }
+        all.extend(self.fairness_sentences());
         let ours = self.entries.iter().filter(|e| e.method.is_ours());
         let retune = ours.filter_map(|e| e.retune).fold(0.0, f64::max);
         all.push(format!(

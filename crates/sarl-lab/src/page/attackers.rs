@@ -6,8 +6,8 @@ use sarl_report::{Axis, Colour, Cross, Dash, Figure, Line, Panel, Points, Rule, 
 
 use super::audit::{Audited, SPAN};
 use super::verdict::{self, share};
-use crate::findings;
 use crate::words::attacker;
+use crate::{fairness, findings};
 
 /// What a probe of an attribute is scored by.
 pub fn score(finding: &Finding) -> &'static str {
@@ -24,13 +24,13 @@ impl Audited<'_> {
         text.extend(verdict::strongest(self).map(|found| {
             format!("{found} This is measured, not bounded: another attacker may predict more.")
         }));
-        text.extend(verdict::fairness(self));
+        text.extend(fairness::sentences(self.z, self.attributes));
         let mut charts = vec![self.attackers()];
         charts.extend(self.fairness());
         let mut tables: Vec<Table> = findings::each(self.z, self.control)
             .map(|(hidden, z, raw)| findings::probes(hidden, z, raw))
             .collect();
-        tables.extend(findings::fairness(self.z, self.control, self.attributes));
+        tables.extend(fairness::tables(self.z, self.attributes).into_iter().flatten());
         Section { title: "The audit".to_owned(), text, charts, tables, ..Section::default() }
     }
 
@@ -60,25 +60,6 @@ impl Audited<'_> {
             figure = figure.panel(moves(panel, raw.map(of), of(z), share));
         }
         figure.into()
-    }
-
-    fn fairness(&self) -> Option<Chart> {
-        let (at, fair) = self.z.fairness.first()?;
-        let raw = self.control.and_then(|c| c.fairness.iter().find(|f| f.0 == *at));
-        let of = |f: &sarl_eval::Fairness| {
-            [f.equal_opportunity, f.equalized_odds, f.demographic_parity]
-                .map(|v| Some((v, [f64::NAN; 2])))
-                .to_vec()
-        };
-        let hidden = &self.attributes.all.get(self.attributes.targets + at)?.name;
-        let names = ["equal opportunity", "equalized odds", "demographic parity"];
-        let x = Axis::new("largest difference between groups (0 is fair)").least(0.1);
-        let panel =
-            Panel::new("", x, Axis::new("").categories(names)).mark(Rule::vertical("fair", 0.0));
-        let panel = moves(panel, raw.map(|(_, f)| of(f)), of(fair), |v| format!("{v:.3}"));
-        let figure = Figure::new("fairness", format!("Fairness between groups of {hidden}"))
-            .caption("Of the best predictor of the target from the raw features and from z, on test rows. To the left is fairer.");
-        Some(figure.panel(panel).into())
     }
 }
 

@@ -68,7 +68,7 @@ impl AuditCurve {
             watch.step(&what, 0, 0);
             let threads = rayon::current_num_threads();
             let scored = comparison.score(z, 0.0, seeds, threads, &|| watch.stop())?;
-            Ok(Side::new(scored.found, attributes))
+            Ok(Side::favouring(scored.found, attributes, comparison.favourable))
         };
         let goals: Vec<Goal> =
             leakages(model, &[]).into_iter().map(Goal::Leakage).chain(goal).collect();
@@ -81,7 +81,7 @@ impl AuditCurve {
             let z = comparison.rows.encoded(|x| encoder.encode(x))?;
             let leakage = model.point().leakage;
             let what = format!("{} of {steps}: attackers at a leakage of {leakage:.4}", step + 2);
-            levels.push((leakage, audit(&z.view(), what)?));
+            levels.push((leakage, audit(&z.view(), what)?.against(&raw, attributes)));
         }
         levels.sort_by(|a, b| a.0.total_cmp(&b.0));
         Ok(AuditCurve {

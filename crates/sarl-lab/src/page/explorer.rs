@@ -13,9 +13,9 @@ use super::subject::{POINTS, Subject, front_rows};
 use super::verdict::{self, Known};
 use super::words;
 use crate::error::Result;
-use crate::goals;
 use crate::watch::Watch;
 use crate::words::{count, percent, point_json};
+use crate::{fairness, goals};
 
 /// An explorer, and what it says of each position as JSON.
 pub struct Made {
@@ -147,7 +147,7 @@ impl Subject<'_> {
                     true => words,
                     false => format!("Of {}, the nearest that was audited: {words}", audit.what),
                 }),
-                verdict::fairness_in_short(audit),
+                fairness::in_short(audit.z, audit.attributes),
             ),
             None => (None, None),
         };

@@ -7,6 +7,7 @@ mod certified;
 mod embedding;
 mod explorer;
 mod facts;
+mod fairness;
 mod figures;
 mod inputs;
 mod level;

@@ -1,18 +1,15 @@
-//! What was found, in sentences for a reader in a hurry: the verdict, the strongest attacker,
-//! fairness.
+//! What was found, in sentences for a reader in a hurry: the verdict, the strongest attacker.
 
-use sarl_eval::{Baseline, Fairness, Finding, Side, blind};
+use sarl_eval::{Baseline, Finding, blind};
 use sarl_report::page::{State, Verdict};
 
 use super::audit::Audited;
-use crate::words::{attacker, common, figure as points, is_linear, measured};
+use crate::words::{attacker, capital, common, figure as points, is_linear, measured};
 
 /// Linear attackers that explain no more than this are counted as seeing nothing.
 const HIDDEN: f64 = 0.015;
 /// An advantage from here on is bad, not only open.
 const LARGE: f64 = 0.1;
-/// Differences of fairness below this are none.
-const ALIKE: f64 = 0.01;
 
 /// A share with one digit.
 pub fn share(value: f64) -> String {
@@ -116,11 +113,6 @@ fn figure(worst: &Finding) -> (String, String) {
     (worst.advantage.probe.clone(), words)
 }
 
-fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
-}
-
 /// What the strongest attackers reached, beside guessing.
 pub fn strongest(audited: &Audited<'_>) -> Option<String> {
     let (at, worst) = audited.z.worst()?;
@@ -160,65 +152,6 @@ fn beyond_accuracy(worst: &Finding) -> String {
         share(advantage.value),
         attacker(&advantage.probe)
     )
-}
-
-type Measured = (&'static str, fn(&Fairness) -> f64);
-
-const MEASURES: [Measured; 3] = [
-    ("demographic parity", |f| f.demographic_parity),
-    ("equalized odds", |f| f.equalized_odds),
-    ("equal opportunity", |f| f.equal_opportunity),
-];
-
-/// The fairness of the best predictor from z, and that from the raw features if it is known.
-fn fair<'a>(
-    z: &'a Side,
-    raw: Option<&'a Side>,
-) -> Option<(usize, &'a Fairness, Option<&'a Fairness>)> {
-    let (at, fair) = z.fairness.first()?;
-    let raw = raw.and_then(|side| side.fairness.iter().find(|f| f.0 == *at)).map(|f| &f.1);
-    Some((*at, fair, raw))
-}
-
-fn change(before: f64, now: f64) -> &'static str {
-    match now - before {
-        d if d > ALIKE => "worse",
-        d if d < -ALIKE => "better",
-        _ => "about the same",
-    }
-}
-
-/// Whether predictions became fairer, by the measure that lost most.
-pub fn fairness_in_short(audited: &Audited<'_>) -> Option<String> {
-    let (at, now, before) = fair(audited.z, audited.control)?;
-    let before = before?;
-    let hidden = &audited.attributes.all.get(audited.attributes.targets + at)?.name;
-    let loss = |m: &&Measured| (m.1)(now) - (m.1)(before);
-    let (name, of) = MEASURES.iter().max_by(|a, b| loss(a).total_cmp(&loss(b)))?;
-    let (before, now) = (of(before), of(now));
-    let word = change(before, now);
-    Some(format!(
-        "Fairness of predictions between groups of {hidden}: {word} ({name} difference {before:.3} → {now:.3}; 0 is fair)."
-    ))
-}
-
-/// The same, measure by measure.
-pub fn fairness(audited: &Audited<'_>) -> Option<String> {
-    let (at, now, before) = fair(audited.z, audited.control)?;
-    let hidden = &audited.attributes.all.get(audited.attributes.targets + at)?.name;
-    let target = &audited.z.targets.first()?.attribute;
-    let one = |(name, of): &Measured| match before.map(of) {
-        None => format!("{name} {:.3}", of(now)),
-        Some(before) => {
-            format!("{name} {} ({before:.3} → {:.3})", change(before, of(now)), of(now))
-        }
-    };
-    let listed: Vec<String> = MEASURES.iter().map(one).collect();
-    let from = if before.is_some() { ", raw features → z" } else { "" };
-    Some(format!(
-        "Fairness of predicting {target} between groups of {hidden} (0 is fair{from}): {}.",
-        listed.join(", ")
-    ))
 }
 
 #[cfg(test)]

@@ -64,8 +64,12 @@ pub fn run(options: &Audit, global: &Global) -> Outcome {
     progress::check()?;
     let mut found = found.into_iter();
     let Some(z) = found.next() else { return Err(Failure::interrupted()) };
-    let z = Side::new(z, &attributes);
+    let z = Side::favouring(z, &attributes, split.parts.favourable);
     let control = found.next().map(|raw| Side::beside(raw, &attributes, &z));
+    let z = match &control {
+        Some(raw) => z.against(raw, &attributes),
+        None => z,
+    };
     let report = Report { z, control, split, attributes, model, origin, seeds };
     if let Some(path) = &options.predictions {
         sarl_data::write_file(path, &report.predictions()?)?;

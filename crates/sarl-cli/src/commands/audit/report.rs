@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use sarl::Model;
 use sarl_data::Schema;
 use sarl_eval::{Attributes, Labels, Side, Told};
-use sarl_lab::{Audited, Inputs, Subject, findings};
+use sarl_lab::{Audited, Inputs, Subject, fairness, findings};
 use serde_json::{Value, json};
 
 use super::Trisected;
@@ -14,7 +14,7 @@ use crate::failure::{Exit, Failure, Outcome};
 use crate::inquiry::Files;
 use crate::origin::Origin;
 use crate::page::{TableReport, table};
-use crate::sheet::listed;
+use crate::sheet::{fair, listed};
 use crate::terminal::wrap;
 use crate::typed::Typed;
 use crate::{output, verdict};
@@ -82,8 +82,13 @@ impl Report {
         for (hidden, z, raw) in each {
             text += &listed(&findings::probes(hidden, z, raw));
         }
-        for table in findings::fairness(&self.z, self.control.as_ref(), &self.attributes) {
-            text += &listed(&table);
+        for [gaps, groups] in fairness::tables(&self.z, &self.attributes) {
+            text += &fair(&gaps);
+            text += &listed(&groups);
+        }
+        let said = fairness::sentences(&self.z, &self.attributes);
+        if !said.is_empty() {
+            text += &format!("\n{}\n", wrap(&said.join("\n")));
         }
         text += &wrap(&self.words());
         if let Some(path) = &options.page.html {

@@ -64,6 +64,9 @@ pub fn write(folder: &Path, compared: &Compared, results: &Value) -> Outcome {
     Ok(())
 }
 
+/// What fairness is measured by, a column for each and for each hidden attribute.
+const MEASURES: [&str; 3] = ["demographic_parity", "equal_opportunity", "equalized_odds"];
+
 /// The entries as a table with every digit.
 fn csv(results: &Value) -> Outcome<Vec<u8>> {
     const PLACES: [(&str, &str); 19] = [
@@ -87,15 +90,25 @@ fn csv(results: &Value) -> Outcome<Vec<u8>> {
         ("ours_at_no_more", "/ours_at_no_more/target"),
         ("difference", "/ours_at_no_more/difference"),
     ];
+    let mut places: Vec<(String, String)> =
+        PLACES.iter().map(|(name, at)| ((*name).to_owned(), (*at).to_owned())).collect();
+    let entries = || results["entries"].as_array().into_iter().flatten();
+    let judged = entries().filter_map(|e| e["fairness"].as_array()).find(|all| !all.is_empty());
+    for (i, fairness) in judged.into_iter().flatten().enumerate() {
+        let hidden = fairness["attribute"].as_str().unwrap_or_default();
+        for measure in MEASURES {
+            places.push((format!("{measure}_{hidden}"), format!("/fairness/{i}/{measure}")));
+        }
+    }
     let mut csv = csv::Writer::from_writer(Vec::new());
-    csv.write_record(PLACES.map(|p| p.0))?;
-    for entry in results["entries"].as_array().into_iter().flatten() {
-        let cell = |(_, at): (&str, &str)| match entry.pointer(at) {
+    csv.write_record(places.iter().map(|p| &p.0))?;
+    for entry in entries() {
+        let cell = |(_, at): &(String, String)| match entry.pointer(at) {
             None | Some(Value::Null) => String::new(),
             Some(Value::String(text)) => text.clone(),
             Some(value) => value.to_string(),
         };
-        csv.write_record(PLACES.map(cell))?;
+        csv.write_record(places.iter().map(cell))?;
     }
     csv.into_inner().map_err(|e| Failure::new(Exit::Machine, e.to_string()))
 }

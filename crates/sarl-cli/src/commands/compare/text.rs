@@ -5,7 +5,7 @@ use sarl_lab::Compared;
 use super::files;
 use crate::args::Compare;
 use crate::sheet::{Sheet, Step};
-use crate::terminal::{Tone, emphasis, wrap};
+use crate::terminal::{Tone, emphasis, title, wrap};
 
 pub fn text(compared: &Compared, options: &Compare, seconds: f64) -> String {
     let mut text = String::new();
@@ -15,6 +15,11 @@ pub fn text(compared: &Compared, options: &Compare, seconds: f64) -> String {
         text += &format!("{}\n\n", emphasis(&wrap(&line), tone));
     }
     text += &format!("{}\n\n", table(compared));
+    for table in compared.fairness() {
+        let sheet = Sheet::new(&table.header, table.rows, |i| i > 1);
+        let steps = [Step::Stack, Step::Say("leakage ", ""), Step::Say("demographic", "demogr.")];
+        text += &format!("{}\n{}\n\n", title(&table.title), sheet.text(&steps));
+    }
     let mut said = compared.parts.words();
     compared.kinds().chain(compared.left_out()).for_each(|line| said += &format!("{line}\n"));
     for sentence in compared.sentences() {
