@@ -9,6 +9,7 @@ use faer::Mat;
 use sarl::{Encoder, FitParams, Model};
 use sarl_data::{Schema, Source};
 use sarl_eval::{Options, Own, Side, View};
+use sarl_lab::criterion::criterion;
 use sarl_lab::{Parts, Rows, Split};
 
 use self::report::Report;
@@ -122,6 +123,7 @@ impl Trisected {
         let seen = (seen || origin.is_none()) && !as_it_is;
         let probing = &options.probing;
         let mut parts = files.read(schema, Some(model), seen, probing, options.seed, global)?;
+        parts.favourable = criterion(model).favourable();
         let anew = match (parts.split, model.params()) {
             (Split::Three, Some(params)) => Some(refit(&mut parts, schema, model, params)?),
             _ => None,

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use sarl::Model;
 use sarl_data::Schema;
 use sarl_eval::{Attributes, Labels, Side, Told};
+use sarl_lab::criterion::{criterion, judged};
 use sarl_lab::{Audited, Inputs, Subject, fairness, findings};
 use serde_json::{Value, json};
 
@@ -58,6 +59,7 @@ impl Report {
                 "leakage": self.model.point().leakage,
             },
             "seeds": self.seeds,
+            "criterion": criterion(&self.model).name(),
         });
         if let (Value::Object(all), Value::Object(more)) =
             (&mut value, self.z.json(&self.attributes))
@@ -75,6 +77,10 @@ impl Report {
     pub fn text(&self, options: &Audit, seconds: f64) -> String {
         let verdict = verdict::of_audit(&self.z, self.control.as_ref(), &self.attributes);
         let mut text = verdict.map_or(String::new(), |v| format!("{}\n\n", v.shown()));
+        if let Some(judged) = judged(&self.model) {
+            text +=
+                &wrap(&format!("Attackers here predict it in all rows. {}\n\n", judged.allowed));
+        }
         text += &wrap(&self.rows());
         // What is to be hidden comes first.
         let mut each: Vec<_> = findings::each(&self.z, self.control.as_ref()).collect();
@@ -122,8 +128,9 @@ impl Report {
         format!(
             "\n* the largest advantage: the share of the way from guessing to certainty, by AUC, balanced accuracy or R².\n\
              Guaranteed is only this: on the rows of the fit, linear attackers explain at most {} of the variation in \
-             what is hidden. What others predict is measured here, not bounded.\n",
-            output::percent(self.model.point().leakage)
+             what is hidden{}. What others predict is measured here, not bounded.\n",
+            output::percent(self.model.point().leakage),
+            judged(&self.model).map_or_else(String::new, |judged| judged.among)
         )
     }
 
