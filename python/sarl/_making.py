@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from decimal import Decimal
 from itertools import pairwise
@@ -91,13 +92,15 @@ def bin_codes(label: Label, values: Floats) -> NDArray[np.uint32]:
 
 def combine(label: Label, codes: Sequence[NDArray[np.uint32]]) -> None:
     """Gives a label the combinations that are frequent as classes, and one class for the others."""
-    found, counts = np.unique(np.column_stack(codes), axis=0, return_counts=True)
+    sizes = [len(part.classes) for part in label.parts]
+    many = f"{label.name}: more than {MOST_CATEGORIES} combinations are too many for classes"
+    if math.prod(sizes) > np.iinfo(np.intp).max:
+        raise ValueError(many)
+    found, counts = np.unique(_joined(codes, sizes), return_counts=True)
     if len(found) > MOST_CATEGORIES:
-        raise ValueError(
-            f"{label.name}: more than {MOST_CATEGORIES} combinations are too many for classes"
-        )
+        raise ValueError(many)
     frequent = (counts >= FEW_ROWS) & (counts * FEW_PARTS >= counts.sum())
-    label.codes = found[frequent].tolist()
+    label.codes = np.column_stack(np.unravel_index(found[frequent], sizes)).tolist()
     texts = [part.texts() for part in label.parts]
     label.classes = [
         "*".join(of[k] for of, k in zip(texts, row, strict=True)) for row in label.codes
@@ -113,19 +116,23 @@ def combine(label: Label, codes: Sequence[NDArray[np.uint32]]) -> None:
         raise ValueError(f"{label.name} has the one class {one!r}: expected at least two")
 
 
+def _joined(codes: Sequence[NDArray[np.uint32]], sizes: Sequence[int]) -> NDArray[np.intp]:
+    """One number for each combination, in the order of the codes."""
+    return np.ravel_multi_index([code.astype(np.intp) for code in codes], sizes)
+
+
 def combination_codes(label: Label, codes: Sequence[NDArray[np.uint32]]) -> NDArray[np.uint32]:
     """The class of each combination."""
-    found, first, place = np.unique(
-        np.column_stack(codes), axis=0, return_index=True, return_inverse=True
-    )
-    known = {tuple(row): k for k, row in enumerate(label.codes)}
+    sizes = [len(part.classes) for part in label.parts]
+    found, place = np.unique(_joined(codes, sizes), return_inverse=True)
+    known = {int(np.ravel_multi_index(row, sizes)): k for k, row in enumerate(label.codes)}
     other = len(label.codes) if label.pooled else -1
-    of = np.array([known.get(tuple(row), other) for row in found.tolist()], np.int64)
+    of = np.array([known.get(key, other) for key in found.tolist()], np.int64)
     if (of < 0).any():
-        row = int(first[of < 0].min())
+        row = int(np.flatnonzero(of[place] < 0)[0])
         cells = "*".join(p.texts()[c[row]] for p, c in zip(label.parts, codes, strict=True))
         raise ValueError(
             f"{label.name} is {cells!r} in row {row} (counted from 0), a combination that was not "
             "there in the first rows"
         )
-    return of.astype(np.uint32)[place.reshape(-1)]
+    return of.astype(np.uint32)[place]

@@ -489,3 +489,11 @@ def test_names_of_bins_are_those_of_the_command_line():
         "25", "0.1", "1" + "0" * 21, "-0.0000001", "123456.789", "0",
     ]  # fmt: skip
     assert _names([25.0, 40.5]) == ["< 25", "[25, 40.5)", "≥ 40.5"]
+
+
+def test_an_eraser_hides_kernels_and_bins(made):
+    for treat in ("kernel", "bins=4"):
+        eraser = Eraser(sensitive_type=treat).fit(made.X, sensitive_features=made.age)
+        again = pickle.loads(pickle.dumps(eraser))
+        assert eraser.leakage_ == 0 and eraser.criterion_ == "parity"
+        assert eraser.heldout_.leakage < 0.05 and again.heldout_ == eraser.heldout_

@@ -260,7 +260,11 @@ fn parts_with_the_kernel_of_the_first_rows_merge() {
     second.push(&block.slice(300, 300)).unwrap();
     first.merge(&second).unwrap();
     whole.push(&block).unwrap();
-    same(&first.finish().unwrap(), &whole.finish().unwrap(), rows.x.as_ref());
+    // But for the folds: each part counts its rows from the first.
+    let figures = |fit: Fit| fit.finish().unwrap().front().unwrap().bounds().figures();
+    for (a, b) in figures(first).iter().zip(figures(whole)) {
+        assert!((a - b).abs() < 1e-12, "{a} {b}");
+    }
 }
 
 #[test]
