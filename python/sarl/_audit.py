@@ -37,8 +37,8 @@ def audit(
     probes: Sequence[Any] | None = None,
     seeds: int = 3,
     rows: int = 50_000,
-    target_type: Treats = "auto",
-    sensitive_type: Treats = "auto",
+    target_type: Treats | None = None,
+    sensitive_type: Treats | None = None,
     random_state: int = 0,
     n_jobs: int | None = None,
     verbose: int = 0,
@@ -79,9 +79,10 @@ def audit(
         Seeds of everything that has randomness.
     rows : int, default=50000
         Rows of X, and of `X_test`, used at most, drawn at random.
-    target_type, sensitive_type : {"auto", "class", "number"} or dict, default="auto"
-        Text, booleans and up to 20 different whole numbers are classes, all other numbers are
-        numbers, unless a type is given; a dict gives types of columns by name.
+    target_type, sensitive_type : str or dict, optional
+        As in :class:`SARL`; by default those of the encoder, or of the last step of a pipeline that has
+        them, else "auto". Attackers predict the numbers behind a kernel, and bins and combinations as
+        classes.
     random_state : int, default=0
         The first seed.
     n_jobs : int or None, default=None
@@ -138,10 +139,11 @@ def audit(
         views.append((raw[0], raw[1]))
     sides = [side for side in (train, test, own) if side is not None]
     attributes: list[Any] = []
+    kept, hidden_type = _types(encoder, target_type, sensitive_type)
     if y is not None:
-        attributes += _attributes(data[1], [side[1] for side in sides], "y", True, target_type)
+        attributes += _attributes(data[1], [side[1] for side in sides], "y", True, kept)
     targets = len(attributes)
-    attributes += _attributes(data[2], [side[2] for side in sides], "s", False, sensitive_type)
+    attributes += _attributes(data[2], [side[2] for side in sides], "s", False, hidden_type)
     second = None
     if own is not None:
         hidden = range(targets, len(attributes))
@@ -226,6 +228,20 @@ def _attributes(whole: Any, sides: list[Any], name: str, target: bool, treat: Tr
     for side in sides:
         labels, read = _labels.read(side, name, target, treat, labels)
         values.append(read)
-    return [
-        (label.name, label.texts(), list(of)) for label, *of in zip(labels, *values, strict=True)
+    found = []
+    for label, *of in zip(labels, *values, strict=True):
+        for each in zip(*(_labels.flat(label, side) for side in of), strict=True):
+            name, classes, _, _ = each[0]
+            found.append((name, classes, [side[3] for side in each]))
+    return found
+
+
+def _types(encoder: Any, *given: Treats | None) -> list[Treats]:
+    """The types of targets and of what is hidden, where none are given those of the encoder."""
+    steps = [step for _, step in getattr(encoder, "steps", [])] or [encoder]
+    names = ("target_type", "sensitive_type")
+    known = [
+        next((getattr(step, name) for step in reversed(steps) if hasattr(step, name)), "auto")
+        for name in names
     ]
+    return [own if of is None else of for own, of in zip(known, given, strict=True)]

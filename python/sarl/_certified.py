@@ -331,7 +331,10 @@ class CertifiedSARL(Encoder):
         targets = [label for label in self._fitted().labels if label.target]
         return {
             target.name: np.array(
-                [target.classes[int(v[0])] if target.classes else v[0] for v in values]
+                [
+                    target.classes[int(v[0])] if target.classes else v if len(v) > 1 else v[0]
+                    for v in values
+                ]
             )
             for target, values in zip(targets, self._cells()["expected"], strict=True)
         }

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import _core
+from . import _core, _criterion
 from ._checks import check_choice, check_folds, check_ridge, threads
 from ._inputs import dimensions
 from ._kernel import KernelSARL
@@ -156,6 +156,8 @@ def compare(
     folds: int = 5,
     target_type: Treats = "auto",
     sensitive_type: Treats = "auto",
+    criterion: str = "parity",
+    favourable: Any = None,
     random_state: int = 0,
     n_jobs: int | None = None,
     verbose: int = 0,
@@ -194,8 +196,10 @@ def compare(
         As in :class:`KernelSARL`.
     n_components, ridge, scale, folds
         As in :class:`SARL`, for both encoders.
-    target_type, sensitive_type : {"auto", "class", "number"} or dict, default="auto"
-        As in :func:`audit`.
+    target_type, sensitive_type : str or dict, default="auto"
+        As in :class:`SARL`. Attackers predict the numbers behind a kernel.
+    criterion, favourable
+        As in :class:`SARL`, for both encoders. Other methods hide all of an attribute.
     random_state : int, default=0
         The first seed, and that of the split.
     n_jobs : int or None, default=None
@@ -243,6 +247,9 @@ def compare(
         tolerance=tolerance,
         n_components=n_components,
     )
+    _criterion.check(criterion, favourable)
+    table = Rows(native(X), y, sensitive_features, target_type, sensitive_type)
+    hides = _criterion.settle(criterion, favourable, table.labels)
     features: list[Any] = ["linear", {"kernel": model._how()}]
     encoders = [
         json.dumps(
@@ -254,11 +261,11 @@ def compare(
                 "folds": folds,
                 "seed": random_state,
                 "precision": "double",
+                "criterion": hides,
             }
         )
         for of, given in zip(features, ridges, strict=True)
     ]
-    table = Rows(native(X), y, sensitive_features, target_type, sensitive_type)
     data = table.side(rows, random_state)
     fresh = (native(X_test), y_test, sensitive_features_test)
     test = table.other(*fresh).side(rows, random_state) if apart else None
@@ -279,10 +286,12 @@ def compare(
             threads=threads(n_jobs),
             progress=progress,
         )
+    asked = "" if criterion == "parity" else f", criterion={criterion!r}"
+    asked += "" if favourable is None else f", favourable={_criterion.plain(favourable)!r}"
     about = {
         "kept": "" if y is None else "y, ",
-        "linear": "" if ridge is None else f", ridge={ridge!r}",
-        "kernel": f", kernel={kernel or 'rbf'!r}, ridge={ridges[1]!r}",
+        "linear": asked if ridge is None else f", ridge={ridge!r}{asked}",
+        "kernel": f", kernel={kernel or 'rbf'!r}, ridge={ridges[1]!r}{asked}",
         "threads": threads(n_jobs),
     }
     return Comparison(core, time.perf_counter() - start, about)

@@ -30,7 +30,7 @@ __version__: str
 _Matrix = NDArray[np.float64] | NDArray[np.float32]
 _Codes = NDArray[np.uint32]
 _Values = NDArray[np.uint32] | NDArray[np.float64]
-_Stats = tuple[list[float], list[float]]
+_Label = tuple[str, bool, int, int]
 _Limit = float | dict[str, float]
 _Figures = list[tuple[str, float, float, float | None]]
 
@@ -51,7 +51,7 @@ def audit(
     progress: Callable[[int, int], Any] | None = None,
 ) -> list[str]: ...
 
-_Named = tuple[str, bool, list[str]]
+_Named = tuple[str, bool, list[str], str | None]
 _Side = tuple[_Matrix, Sequence[_Values], Sequence[int], int]
 _Progress = Callable[[str, int, int, list[str]], Any]
 
@@ -110,7 +110,7 @@ class Fit:
         params: str,
         dense: int,
         categories: Sequence[int],
-        labels: Sequence[tuple[str, bool, int]],
+        labels: Sequence[_Label],
         *,
         features_are_target: bool,
         keep_inputs: bool,
@@ -125,6 +125,7 @@ class Fit:
         self,
         x: _Matrix,
         codes: Sequence[_Codes],
+        labels: Sequence[_Values],
         weights: NDArray[np.float64] | None = None,
         *,
         landmarks: bool = False,
@@ -143,6 +144,7 @@ class Fit:
     ) -> None: ...
     def merge(self, other: Fit) -> None: ...
     def reclass(self, label: int, to: Sequence[int], classes: int) -> None: ...
+    def without_rows(self) -> Fit: ...
     def copy(self) -> Fit: ...
     def held_out(
         self,
@@ -161,7 +163,7 @@ class Fit:
         value: _Limit,
         whole: bool = True,
         threads: int | None = None,
-    ) -> tuple[Model, list[tuple[float, float]], list[_Stats]]: ...
+    ) -> tuple[Model, list[tuple[float, float]]]: ...
     def with_folds(self, params: str, model: Model, *, threads: int | None = None) -> Model: ...
     def feature_spreads(self, params: str, *, threads: int | None = None) -> list[float]: ...
     def to_bytes(self, extra: dict[str, str]) -> bytes: ...
@@ -173,7 +175,7 @@ class Fit:
         params: str,
         bytes: bytes,
         chosen: tuple[bytes, Sequence[tuple[float, float]]],
-        layout: tuple[int, Sequence[int], Sequence[tuple[str, bool, int]]],
+        layout: tuple[int, Sequence[int], Sequence[_Label]],
     ) -> Fit: ...
 
 @final
@@ -190,7 +192,7 @@ class Cutter:
         threads: int | None = None,
     ) -> None: ...
     def choose(self, rows: int, *, threads: int | None = None) -> None: ...
-    def finish(self) -> tuple[Model, list[tuple[float, float]], list[_Stats]]: ...
+    def finish(self) -> tuple[Model, list[tuple[float, float]]]: ...
 
 @final
 class Counter:
@@ -254,9 +256,11 @@ class Model:
     @property
     def certificate(self) -> tuple[float, float]: ...
     @property
-    def labels(self) -> list[tuple[str, bool, int]]: ...
+    def labels(self) -> list[_Label]: ...
     @property
-    def scaling(self) -> _Stats: ...
+    def criterion(self) -> tuple[str, int | None]: ...
+    @property
+    def scaling(self) -> tuple[list[float], list[float]]: ...
     @property
     def extra(self) -> dict[str, str]: ...
     def attributes(self) -> tuple[_Figures, _Figures]: ...

@@ -12,7 +12,7 @@ from ._certificate import Certificate
 from ._checks import is_number, named_columns, threads
 from ._columns import Columns
 from ._inputs import fit_params, read_rows, read_sensitive, unseen
-from ._labels import Label, Values
+from ._label import Label, Values
 from ._progress import Bar
 from ._rows import parts
 from ._solved import Solved
@@ -39,7 +39,7 @@ def cut(estimator: Any, goal: dict[str, Any], X: Any, y: Any, s: Any) -> Solved:
     fit, choose, certify = (np.flatnonzero(part == which) for which in range(3))
     name = type(estimator).__name__
     with Bar(dense.shape[0], f"{name} rows", bool(estimator.verbose)) as progress:
-        core = moments._begin(columns, labels, dense, codes, None, fit)
+        core = moments._begin(columns, labels, dense, codes, values, None, fit)
         with named_columns(columns, fit):
             for at, x in parts(dense, fit):
                 of = [c[at] for c in codes], [v[at] for v in values]
@@ -54,8 +54,10 @@ def cut(estimator: Any, goal: dict[str, Any], X: Any, y: Any, s: Any) -> Solved:
                     cutter.push(x, *of, threads=jobs)
                     if progress is not None:
                         progress(len(at))
-    model, spreads, stats = cutter.finish()
-    return Solved(model, columns, labels, spreads, stats, params)
+    model, spreads = cutter.finish()
+    for label, of in zip(labels, values, strict=True):
+        label.count(of[fit])
+    return Solved(model, columns, labels, spreads, params)
 
 
 def _check_groups(labels: list[Label]) -> None:
@@ -63,7 +65,7 @@ def _check_groups(labels: list[Label]) -> None:
     if number is not None:
         raise ValueError(
             f"{number} holds numbers: a guarantee against every adversary needs groups; make groups "
-            "of the numbers, or pass sensitive_type='class'"
+            "of the numbers with sensitive_type='bins', or pass sensitive_type='class'"
         )
 
 
@@ -103,7 +105,11 @@ def groups(solved: Solved) -> dict[str, list[Any]]:
 def _no_values(solved: Solved, rows: int) -> list[Values]:
     """Stand-ins for targets that are not known: their figures are left out then."""
     targets = [label for label in solved.labels if label.target]
-    return [np.zeros(rows, np.uint32) if a.is_class else np.zeros(rows) for a in targets]
+    wide = [len(a.columns) for a in targets]
+    return [
+        np.zeros(rows, np.uint32) if a.is_class else np.zeros(rows if n == 1 else (rows, n))
+        for a, n in zip(targets, wide, strict=True)
+    ]
 
 
 def _read(estimator: Any, solved: Solved, given: Any, target: bool) -> list[Values]:

@@ -17,7 +17,7 @@ from ._inputs import moment_options, read_rows, unseen
 from ._moments import Moments
 from ._rows import is_tensor, native, parts
 from ._shape import Slopes, decoded, follow
-from ._solved import Solved
+from ._solved import Solved, asked_for
 
 E = TypeVar("E", bound="Encoder")
 
@@ -184,7 +184,8 @@ class Encoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """Parameters that a model has, where its file has none of Python's."""
         model = solved.model
         scale = "standard" if model.scaling[0] else "none"
-        return {"n_components": model.cap, "ridge": model.ridge, "scale": scale}
+        params = {"n_components": model.cap, "ridge": model.ridge, "scale": scale}
+        return params | asked_for(solved)
 
     def to_onnx(self, path: str | os.PathLike[str], *, double: bool = False) -> None:
         """Write the encoder as an ONNX model: whole, or not at all.

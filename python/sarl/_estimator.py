@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ._checks import GOALS, Goal, Limit, is_whole, one_goal, renamed, threads
 from ._encoder import Encoder, not_fitted
-from ._inputs import add_rows, fit_params, name_inputs
+from ._inputs import add_rows, check_criterion, fit_params, name_inputs
 from ._moments import Moments
 from ._results import Bounds, Front, HeldOut, Point
 from ._rows import is_tensor, native
@@ -77,7 +77,10 @@ class Estimator(Encoder):
     ) -> E:
         """Add more rows of a stream; see :meth:`fit`.
 
-        Rows that are refused change nothing. The problem is solved when a result is needed.
+        Rows that are refused change nothing. The problem is solved when a result is needed. Later rows
+        may have new classes. Bins, combinations and kernels of labels are those of the first rows.
+        With a criterion other than parity, an attribute of numbers needs all classes of the target in
+        the first rows, and a target of numbers all classes of the attribute.
         """
         if self.__sklearn_is_fitted__() and self._moments is None:
             raise ValueError(
@@ -127,6 +130,7 @@ class Estimator(Encoder):
             raise ValueError("the moments have a target: update them without y, or use SARL")
         if not self._erases and not moments._of(True):
             raise ValueError("the moments have no target: update them with y, or use Eraser")
+        check_criterion(self, moments)
         moments = moments.copy()
         solved = self._solve(self._goal(), moments)
         self._set(moments, solved)
@@ -218,6 +222,19 @@ class Estimator(Encoder):
         figures ``heldout``, or None. Losses are in the units of the label.
         """
         return self._held_out().attributes()
+
+    @property
+    def criterion_(self) -> str:
+        """What of the sensitive features is hidden: see the parameter `criterion` of `SARL`."""
+        return self._fitted().model.criterion[0]
+
+    @property
+    def favourable_(self) -> Any:
+        """The class of the target that equal opportunity is about; None for other criteria."""
+        solved = self._fitted()
+        code = solved.model.criterion[1]
+        targets = [label for label in solved.labels if label.target]
+        return None if code is None else targets[0].classes[code]
 
     @property
     def components_(self) -> NDArray[np.float64]:

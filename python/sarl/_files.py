@@ -8,13 +8,13 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from . import _core
+from . import _core, _schema
 from ._checks import threads
 from ._columns import Categories, Columns
 from ._inputs import name_inputs
-from ._labels import Label
+from ._label import Label
 from ._results import HeldOut
-from ._solved import LabelFigures, Solved, Stats
+from ._solved import LabelFigures, Solved
 
 #: The version of the schema in the file.
 SCHEMA_VERSION = 2
@@ -30,9 +30,12 @@ def save(estimator: Any, solved: Solved, path: str | os.PathLike[str]) -> None:
         params = estimator._front_params(solved)
         model = moments._core.with_folds(params, model, threads=threads(estimator.n_jobs))
     plain = (str, int, float, bool, type(None), list, dict)
+    params = {
+        k: v.item() if isinstance(v, np.generic) else v for k, v in estimator.get_params().items()
+    }
     about = {
         "class": type(estimator).__name__,
-        "params": {k: v for k, v in estimator.get_params().items() if isinstance(v, plain)},
+        "params": {k: v for k, v in params.items() if isinstance(v, plain)},
         "columns": solved.columns.plain(),
     }
     losses = None if held.heldout is None else dict(zip(HeldOut._fields, held.heldout, strict=True))
@@ -68,7 +71,7 @@ def to_onnx(solved: Solved, path: str | os.PathLike[str], *, double: bool, erase
 def schema_of(solved: Solved) -> dict[str, Any]:
     """The columns and labels of a solved problem."""
     rows = solved.model.rows
-    return schema(rows, solved.columns, solved.labels, solved.spreads, solved.stats)
+    return schema(rows, solved.columns, solved.labels, solved.spreads)
 
 
 def schema(
@@ -76,7 +79,6 @@ def schema(
     columns: Columns,
     labels: list[Label],
     spreads: list[tuple[float, float]],
-    stats: list[Stats],
 ) -> dict[str, Any]:
     """Columns and labels, as the command line describes them."""
     features: dict[int, dict[str, Any]] = {}
@@ -100,25 +102,12 @@ def schema(
             {"name": columns.names[j], "missing": 0, "values": features[j]}
             for j in sorted(features)
         ],
-        "targets": _label_schema(rows, targets, stats[0]),
+        "targets": [_schema.described(label) for label in targets],
         "target_is_features": not targets,
-        "sensitives": _label_schema(rows, hidden, stats[1]),
+        "sensitives": [_schema.described(label) for label in hidden],
         "weight": None,
         "missing": "error" if columns.fills is None else "mean",
     }
-
-
-def _label_schema(rows: int, labels: list[Label], stats: Stats) -> list[dict[str, Any]]:
-    described, at = [], 0
-    for label in labels:
-        means, variances = stats[0][at : at + max(1, label.size)], stats[1][at]
-        at += max(1, label.size)
-        values: dict[str, Any] = {"number": {"mean": means[0], "std": float(np.sqrt(variances))}}
-        if label.is_class:
-            counts = [round(share * rows) for share in means]
-            values = {"class": {"kind": label.kind, "values": label.texts(), "counts": counts}}
-        described.append({"name": label.name, "missing": 0, "values": values})
-    return described
 
 
 def load(path: str | os.PathLike[str], cls: type[E] | None = None) -> E:
@@ -201,15 +190,11 @@ def _solved(model: _core.Model, extra: dict[str, str], about: dict[str, Any]) ->
         columns, spreads = _columns(schema)
         if "columns" in about:
             columns = Columns.from_plain(about["columns"])
-        labels, stats = _labels(schema)
+        labels = _schema.labels(schema)
     else:
         columns = Columns(tuple(f"x{j}" for j in range(model.inputs)), tuple(range(model.inputs)))
         spreads = [(0.0, 0.0)] * model.inputs
-        labels = [
-            Label(name, target, "integer" if n else "float", list(range(n)))
-            for name, target, n in model.labels
-        ]
-        stats = [([0.0], [0.0])] * 2
+        labels = [_unnamed(*label) for label in model.labels]
     held = json.loads(extra.get("heldout", "null"))
     # Files written before labels had figures of their own have no shares here.
     known = held is not None and all(name in held for name in HeldOut._fields)
@@ -219,7 +204,15 @@ def _solved(model: _core.Model, extra: dict[str, str], about: dict[str, Any]) ->
         [(label["name"], label["loss"], label["share"]) for label in each[side]]
         for side in ("target", "sensitive")
     ]
-    return Solved(model, columns, labels, spreads, stats, heldout=heldout, heldout_labels=figures)
+    return Solved(model, columns, labels, spreads, heldout=heldout, heldout_labels=figures)
+
+
+def _unnamed(name: str, target: bool, classes: int, kernel: int) -> Label:
+    """A label of a model without a schema."""
+    kind = "integer" if classes else "float"
+    columns = [name] if kernel < 2 else [f"{name}{j}" for j in range(kernel)]
+    places = {column: j for j, column in enumerate(columns)}
+    return Label(name, target, kind, list(range(classes)), places, kernel=kernel > 0)
 
 
 def _columns(schema: dict[str, Any]) -> tuple[Columns, list[tuple[float, float]]]:
@@ -240,38 +233,3 @@ def _columns(schema: dict[str, Any]) -> tuple[Columns, list[tuple[float, float]]
     named = names != tuple(f"x{j}" for j in range(len(names)))
     fills = tuple(mean for mean, _ in spreads) if schema["missing"] == "mean" else None
     return Columns(names, tuple(places), tuple(categories), named, fills, written), spreads
-
-
-def _labels(schema: dict[str, Any]) -> tuple[list[Label], list[Stats]]:
-    labels, stats = [], []
-    for role in ("targets", "sensitives"):
-        means: list[float] = []
-        variances: list[float] = []
-        for described in schema[role]:
-            label, mean, variance = _label(described, role == "targets", schema["rows"])
-            labels.append(label)
-            means += mean
-            variances += variance
-        stats.append((means, variances))
-    return labels, stats
-
-
-def _label(
-    described: dict[str, Any], target: bool, rows: int
-) -> tuple[Label, list[float], list[float]]:
-    values = described["values"]
-    if "number" in values:
-        mean, sd = values["number"]["mean"], values["number"]["std"]
-        return Label(described["name"], target, "float"), [mean], [sd * sd]
-    of = values["class"]
-    kind = of["kind"] if of["kind"] in ("integer", "bool") else "text"
-    classes: list[Any] = list(of["values"])
-    if kind == "integer":
-        try:
-            classes = [int(v) for v in classes]
-        except ValueError:
-            kind = "text"
-    elif kind == "bool":
-        classes = [v == "true" for v in classes]
-    shares = [count / max(1, rows) for count in of["counts"]]
-    return Label(described["name"], target, kind, classes), shares, [p * (1 - p) for p in shares]

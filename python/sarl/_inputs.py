@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
+from . import _criterion
 from ._checks import check_choice, check_folds, is_whole
 from ._columns import Columns, first_category
 from ._moments import Moments
@@ -43,15 +44,36 @@ def moment_options(estimator: Any) -> dict[str, Any]:
         "random_state": seed_of(estimator),
         "target_type": estimator.target_type,
         "sensitive_type": estimator.sensitive_type,
+        "criterion": _criterion.check(*criterion_of(estimator)),
+        "favourable": criterion_of(estimator)[1],
         "n_jobs": estimator.n_jobs,
     }
 
 
+def criterion_of(estimator: Any) -> tuple[Any, Any]:
+    """The criterion that an estimator asks for, and its favourable class; parity where it has none."""
+    return getattr(estimator, "criterion", "parity"), getattr(estimator, "favourable", None)
+
+
+def check_criterion(estimator: Any, moments: Moments) -> None:
+    """Refuses an estimator whose criterion is not that of the moments."""
+    name, favourable = criterion_of(estimator)
+    asked = _criterion.settle(name, favourable, moments._labels)
+    if asked != moments._params()["criterion"]:
+        what = "criterion" if name != moments.criterion else "favourable"
+        raise ValueError(
+            f"{what} is {favourable if what == 'favourable' else name!r}, but the moments were added "
+            f"up with {what}={getattr(moments, what)!r}: it must be known while rows are added"
+        )
+
+
 def fit_params(estimator: Any, moments: Moments) -> str:
     """The parameters of the fit, as the core reads them."""
+    params = moments._params()
+    _criterion.check_rows(params["criterion"], moments._labels)
     scale = check_choice("scale", estimator.scale, ("standard", "none"))
     return json.dumps(
-        moments._params()
+        params
         | ({"scale": scale} if moments._kernel is None else {})
         | {"ridge": estimator._ridge(), "dimensions": dimensions(estimator)}
     )
@@ -68,8 +90,10 @@ def add_rows(
             f"This {type(estimator).__name__} estimator requires y to be passed, but the target y is "
             "None: y is what is to be kept"
         )
-    moments = estimator._new_moments() if moments is None else moments
-    assert moments is not None
+    if moments is None:
+        moments = estimator._new_moments()
+    elif moments._core is not None:
+        check_criterion(estimator, moments)
     title = f"{type(estimator).__name__} moments"
     with Bar(rows.shape[0], title, bool(estimator.verbose)) as progress:
         moments._update(

@@ -53,11 +53,14 @@ class KernelSARL(Estimator):
         "auto", where there are folds.
     scale : {{"standard", "none"}}, default="standard"
         Whether numeric columns are brought to mean 0 and variance 1 before the kernel.
+    {criterion}
     {rest}
 
     Attributes
     ----------
     {attributes}
+    criterion_, favourable_ : str, object
+        What is hidden, and the class that equal opportunity is about; None for other criteria.
     components_ : array of shape (n_components, n_landmarks)
         The weights of the kernel's columns: z is ``k(x) @ components_.T`` but for a constant.
     gamma_ : float
@@ -113,6 +116,8 @@ class KernelSARL(Estimator):
         precision: str = "double",
         target_type: str | dict[str, str] = "auto",
         sensitive_type: str | dict[str, str] = "auto",
+        criterion: str = "parity",
+        favourable: Any = None,
         sensitive: Any = None,
         unseen: str = "error",
         random_state: Any = 0,
@@ -138,6 +143,8 @@ class KernelSARL(Estimator):
         self.precision = precision
         self.target_type = target_type
         self.sensitive_type = sensitive_type
+        self.criterion = criterion
+        self.favourable = favourable
         self.sensitive = sensitive
         self.unseen = unseen
         self.random_state = random_state

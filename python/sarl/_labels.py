@@ -3,50 +3,27 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
 import narwhals.stable.v1 as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _core
+from . import _core, _forms, _making
 from ._columns import MOST_CATEGORIES
+from ._forms import Form, Treats
+from ._label import Label, Values, union
 from ._rows import category, frame, is_missing, is_sparse, is_table, native, object_kind
 
-Treat = Literal["auto", "class", "number"]
-#: One for all columns, or one for some of them by name.
-Treats = Treat | Mapping[str, Treat]
-Values = NDArray[np.uint32] | NDArray[np.float64]
+__all__ = ["Label", "Treats", "Values", "check", "columns_of", "flat", "read", "union"]
 
 #: More different whole numbers than these are a number, unless a type is given.
 MOST_WHOLE_CLASSES = 20
 
-
-@dataclass
-class Label:
-    """What was learned about a label."""
-
-    name: str
-    target: bool
-    #: What it holds: `text`, `integer` or `bool` are classes, `float` is a number.
-    kind: str
-    classes: list[Any] = field(default_factory=list)
-
-    @property
-    def is_class(self) -> bool:
-        """Whether it is one of several classes."""
-        return self.kind != "float"
-
-    @property
-    def size(self) -> int:
-        """The number of its classes as the core counts them; 0 for a number."""
-        return max(2, len(self.classes)) if self.is_class else 0
-
-    def texts(self) -> list[str]:
-        """Its classes as the model file writes them."""
-        return [category(value) for value in self.classes]
+#: A column of a label: its name, and what it holds.
+Column = tuple[str, Any]
 
 
 def columns_of(values: Any, name: str) -> list[tuple[str, Any]]:
@@ -105,7 +82,7 @@ def _type_name(target: bool) -> str:
     return "target_type" if target else "sensitive_type"
 
 
-def _kind(array: NDArray[Any], name: str, treat: Treat) -> str:
+def _kind(array: NDArray[Any], name: str, treat: str) -> str:
     """What a column of a label holds."""
     natural = {"U": "text", "S": "text", "O": "text", "b": "bool", "i": "integer", "u": "integer"}
     kind = natural.get(array.dtype.kind, "float" if array.dtype.kind == "f" else "")
@@ -119,22 +96,6 @@ def _kind(array: NDArray[Any], name: str, treat: Treat) -> str:
     if treat == "class" and kind == "float":
         return "integer" if np.all(np.mod(array, 1) == 0) else "text"
     return kind
-
-
-def _treatments(treat: Treats, columns: Sequence[str], what: str) -> list[Treat]:
-    """How each column is to be treated."""
-    if isinstance(treat, Mapping):
-        unknown = [name for name in treat if name not in columns]
-        if unknown:
-            there = ", ".join(map(repr, columns))
-            raise ValueError(f"{what} names {unknown[0]!r}, but the columns are {there}")
-        each = [treat.get(name, "auto") for name in columns]
-    else:
-        each = [treat] * len(columns)
-    for given in each:
-        if given not in ("auto", "class", "number"):
-            raise ValueError(f"{what} is {given!r}: expected 'auto', 'class' or 'number'")
-    return each
 
 
 def _decided(array: NDArray[Any], name: str, kind: str, what: str, known: Label | None) -> str:
@@ -204,49 +165,146 @@ def check(labels: Sequence[Label], values: Sequence[Values], rows: int) -> None:
             label.name += "_"
 
 
-def union(a: Label, b: Label) -> tuple[Label, list[int]]:
-    """A label with the classes of both, and where those of the second are in it."""
-    both = Label(a.name, a.target, a.kind, a.classes + [c for c in b.classes if c not in a.classes])
-    to = [both.classes.index(c) for c in b.classes]
-    # A class without rows, which the core counts because a label has two at least.
-    to += [k for k in range(both.size) if k not in to][: b.size - len(to)]
-    return both, to
-
-
 def read(
     values: Any,
     name: str,
     target: bool,
     treat: Treats,
     known: Sequence[Label] | None,
+    weights: NDArray[np.float64] | None = None,
 ) -> tuple[list[Label], list[Values]]:
     """The labels in `values` and what they hold, row by row.
 
-    Known labels must come in the same order. They may have new classes.
+    Known labels are found by the names of their columns, or by their places where other names are
+    given. They may have new classes, but not those that are made.
     """
     what = _type_name(target)
     columns = columns_of(values, name)
-    treats = _treatments(treat, [column for column, _ in columns], what)
-    if known is not None and len(columns) != len(known):
-        raise ValueError(f"{name} has {len(columns)} columns, but {len(known)} are expected")
-    labels: list[Label] = []
-    read_: list[Values] = []
-    for j, (column, values_) in enumerate(columns):
-        array = _typed(np.asarray(values_), column)
-        kind = _kind(array, column, treats[j])
-        if treats[j] == "auto":
-            kind = _decided(array, column, kind, what, known[j] if known is not None else None)
-        if known is None:
-            label = Label(column, target, kind)
-        else:
-            old = known[j]
-            label = Label(old.name, target, old.kind, list(old.classes))
-            if old.is_class != (kind != "float"):
-                was = "classes" if old.is_class else "numbers"
-                raise ValueError(f"{column} holds {kind}, but it held {was} before")
-            if old.is_class and (old.kind == "text") != (kind == "text"):
-                now, was = ("text", f"{old.kind}s") if kind == "text" else (f"{kind}s", "text")
-                raise ValueError(f"{column} holds {now}, but it held {was} before")
-        read_.append(_codes(array, label) if label.is_class else _finite(array, column))
-        labels.append(label)
-    return labels, read_
+    if known is None:
+        forms = _forms.read(treat, [column for column, _ in columns], what)
+        found = [_learned(form, columns, target, what, weights) for form in forms]
+    else:
+        given = _given(known, columns, name)
+        found = [_known(old, of, treat, what) for old, of in zip(known, given, strict=True)]
+    return [label for label, _ in found], [of for _, of in found]
+
+
+def _given(known: Sequence[Label], columns: Sequence[Column], name: str) -> list[list[Column]]:
+    """The columns of each known label."""
+    wanted = {column: place for label in known for column, place in label.columns.items()}
+    if len(columns) != len(wanted):
+        raise ValueError(f"{name} has {len(columns)} columns, but {len(wanted)} are expected")
+    places = {column: place for place, (column, _) in enumerate(columns)}
+    if any(column not in places for column in wanted):
+        places = wanted
+    return [[columns[places[column]] for column in label.columns] for label in known]
+
+
+def _learned(
+    form: Form,
+    columns: Sequence[Column],
+    target: bool,
+    what: str,
+    weights: NDArray[np.float64] | None,
+) -> tuple[Label, Values]:
+    """A label of these columns, which were not seen before."""
+    used = [columns[place] for place in form.places]
+    of = {column: place for (column, _), place in zip(used, form.places, strict=True)}
+    column, values = used[0]
+    if form.treat == "combination":
+        label = Label(form.name, target, "combination", columns=of)
+        codes = []
+        for column, values in used:
+            array = _typed(np.asarray(values), column)
+            part = Label(column, target, _kind(array, column, "class"))
+            codes.append(_codes(array, part))
+            label.parts.append(part)
+        _making.combine(label, codes)
+        return label, _making.combination_codes(label, codes)
+    if form.treat == "kernel":
+        label = Label(form.name, target, "float", columns=of, kernel=True)
+        return label, _numbers(used)
+    if form.bins is not None:
+        label = Label(form.name, target, "bins", columns=of)
+        numbers = _numbers(used)
+        fits = weights is not None and len(weights) == len(numbers)
+        _making.bins(label, numbers, form.bins, weights if fits else None)
+        return label, _making.bin_codes(label, numbers)
+    array = _typed(np.asarray(values), column)
+    kind = _kind(array, column, form.treat)
+    if form.treat == "auto":
+        kind = _decided(array, column, kind, what, None)
+    label = Label(form.name, target, kind, columns=of)
+    return label, _codes(array, label) if label.is_class else _finite(array, column)
+
+
+def _known(old: Label, used: list[Column], treat: Treats, what: str) -> tuple[Label, Values]:
+    """The values of a label that was learned, which may get new classes."""
+    column, values = used[0]
+    if old.kind == "combination":
+        codes = [
+            _part_codes(part, name, cells)
+            for part, (name, cells) in zip(old.parts, used, strict=True)
+        ]
+        return replace(old), _making.combination_codes(old, codes)
+    if old.kernel:
+        return replace(old), _numbers(used)
+    if old.kind == "bins":
+        return replace(old), _making.bin_codes(old, _numbers(used))
+    array = _typed(np.asarray(values), column)
+    given = treat.get(column, "auto") if isinstance(treat, Mapping) else treat
+    kind = _kind(array, column, given)
+    if given == "auto":
+        kind = _decided(array, column, kind, what, old)
+    label = replace(old, classes=list(old.classes))
+    if old.is_class != (kind != "float"):
+        was = "classes" if old.is_class else "numbers"
+        raise ValueError(f"{column} holds {kind}, but it held {was} before")
+    _check_text(old, column, kind)
+    return label, _codes(array, label) if label.is_class else _finite(array, column)
+
+
+def _check_text(old: Label, column: str, kind: str) -> None:
+    if old.is_class and (old.kind == "text") != (kind == "text"):
+        now, was = ("text", f"{old.kind}s") if kind == "text" else (f"{kind}s", "text")
+        raise ValueError(f"{column} holds {now}, but it held {was} before")
+
+
+def _part_codes(part: Label, column: str, values: Any) -> NDArray[np.uint32]:
+    """The classes of a column of a combination, none of which may be new."""
+    array = _typed(np.asarray(values), column)
+    _check_text(part, column, _kind(array, column, "class"))
+    label = replace(part, classes=list(part.classes))
+    codes = _codes(array, label)
+    if len(label.classes) > len(part.classes):
+        row = int(np.flatnonzero(codes >= len(part.classes))[0])
+        raise ValueError(
+            f"{column} is {label.classes[codes[row]]!r} in row {row} (counted from 0), a value that "
+            "was not there in the first rows"
+        )
+    return codes
+
+
+def _numbers(used: list[Column]) -> NDArray[np.float64]:
+    """The numbers of one column, or of several side by side."""
+    columns = []
+    for column, values in used:
+        array = _typed(np.asarray(values), column)
+        _kind(array, column, "number")
+        columns.append(_finite(array, column))
+    return columns[0] if len(columns) == 1 else np.column_stack(columns)
+
+
+def flat(label: Label, values: Values) -> Iterator[tuple[str, list[str], str | None, Values]]:
+    """What attackers predict of a label: its classes, or each of its numbers.
+
+    The name, the classes, the kernel that stands for it in a fit, and the values.
+    """
+    if not label.kernel:
+        yield label.name, label.texts(), None, values
+        return
+    if values.ndim == 1:
+        yield label.name, [], label.name, values
+        return
+    for j, column in enumerate(label.columns):
+        yield column, [], label.name, np.ascontiguousarray(values[:, j], np.float64)

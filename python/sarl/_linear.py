@@ -31,11 +31,14 @@ class SARL(Estimator):
     scale : {{"standard", "none"}}, default="standard"
         Whether numeric columns are brought to mean 0 and variance 1. Without a ridge it does not
         change what can be predicted from z.
+    {criterion}
     {rest}
 
     Attributes
     ----------
     {attributes}
+    criterion_, favourable_ : str, object
+        What is hidden, and the class that equal opportunity is about; None for other criteria.
     components_ : array of shape (n_components, n_columns)
         The weights, in the units of X: ``z = (x - mean_) @ components_.T``.
     mean_ : array of shape (n_columns,)
@@ -81,6 +84,8 @@ class SARL(Estimator):
         precision: str = "double",
         target_type: str | dict[str, str] = "auto",
         sensitive_type: str | dict[str, str] = "auto",
+        criterion: str = "parity",
+        favourable: Any = None,
         sensitive: Any = None,
         unseen: str = "error",
         random_state: Any = 0,
@@ -98,6 +103,8 @@ class SARL(Estimator):
         self.precision = precision
         self.target_type = target_type
         self.sensitive_type = sensitive_type
+        self.criterion = criterion
+        self.favourable = favourable
         self.sensitive = sensitive
         self.unseen = unseen
         self.random_state = random_state

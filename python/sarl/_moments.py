@@ -11,14 +11,17 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
 from sklearn.utils.validation import _check_sample_weight
 
-from . import _core, _labels
+from . import _core, _criterion, _labels
 from ._checks import check_choice, check_folds, named_columns, threads
 from ._columns import Columns
-from ._labels import Label, Treats, Values
+from ._label import MERGING, Label, Values
+from ._labels import Treats
 from ._progress import Progress
 from ._rows import is_table, native, parts
+from ._words import documented
 
 
+@documented
 class Moments:
     """The second moments of rows, their targets and what is to be hidden.
 
@@ -30,14 +33,13 @@ class Moments:
     ----------
     folds : int, default=5
         Folds that are kept apart for held-out losses; 1 for none.
-    precision : {"double", "single"}, default="double"
+    precision : {{"double", "single"}}, default="double"
         How products of features are formed. Single is faster, for embeddings that are single
         precision anyway.
     random_state : int, default=0
         Decides which row goes to which fold.
-    target_type, sensitive_type : {"auto", "class", "number"} or dict, default="auto"
-        Text, booleans and up to 20 different whole numbers are classes, all other numbers are
-        numbers, unless a type is given; a dict gives types of columns by name.
+    {labels}
+    {criterion}
     n_jobs : int or None, default=None
         Threads; None or -1 for all cores.
 
@@ -66,6 +68,8 @@ class Moments:
         random_state: int = 0,
         target_type: Treats = "auto",
         sensitive_type: Treats = "auto",
+        criterion: str = "parity",
+        favourable: Any = None,
         n_jobs: int | None = None,
     ) -> None:
         self.folds = folds
@@ -73,6 +77,8 @@ class Moments:
         self.random_state = random_state
         self.target_type = target_type
         self.sensitive_type = sensitive_type
+        self.criterion = criterion
+        self.favourable = favourable
         self.n_jobs = n_jobs
         self._columns: Columns | None = None
         self._labels: list[Label] = []
@@ -91,8 +97,9 @@ class Moments:
         new._scale = check_choice("scale", scale, ("standard", "none"))
         return new
 
-    def _params(self) -> dict[str, Any]:
-        """The parameters of the fit that concern the rows."""
+    def _params(self, labels: Sequence[Label] | None = None) -> dict[str, Any]:
+        """The parameters of the fit that concern the rows, with these labels."""
+        labels = self._labels if labels is None else labels
         return {
             "features": "linear" if self._kernel is None else {"kernel": self._kernel},
             "scale": self._scale,
@@ -101,6 +108,7 @@ class Moments:
             "folds": check_folds(self.folds),
             "seed": self.random_state,
             "precision": check_choice("precision", self.precision, ("double", "single")),
+            "criterion": _criterion.settle(self.criterion, self.favourable, labels),
         }
 
     def update(
@@ -156,7 +164,11 @@ class Moments:
         columns = self._columns or Columns.learn(X, leave_out)
         dense, codes = columns.read(X, unseen)
         known = self._core is not None
-        labels, values = self._read_labels(y, s)
+        weights: NDArray[np.float64] | None = None
+        if sample_weight is not None:
+            weights = _check_sample_weight(sample_weight, dense, dtype=np.float64, copy=False)
+            weights = np.ascontiguousarray(weights)
+        labels, values = self._read_labels(y, s, weights)
         target = any(label.target for label in labels)
         if known and bool(self._of(True)) != target:
             raise ValueError(
@@ -165,19 +177,15 @@ class Moments:
                 else "y was given before, and must be given again"
             )
         _labels.check(labels, values, dense.shape[0])
-        weights: NDArray[np.float64] | None = None
-        if sample_weight is not None:
-            weights = _check_sample_weight(sample_weight, dense, dtype=np.float64, copy=False)
-            weights = np.ascontiguousarray(weights)
+        _criterion.settle(self.criterion, self.favourable, labels, add=True)
         if self._core is None:
-            core = self._begin(columns, labels, dense, codes, weights)
+            core = self._begin(columns, labels, dense, codes, values, weights)
         else:
             # What is refused later must leave this as it was.
             core = self._core.copy()
             for place, (old, new) in enumerate(zip(self._labels, labels, strict=True)):
                 if new.size != old.size:
-                    before = place if self._of(True) else place + 1
-                    core.reclass(before, list(range(old.size)), new.size)
+                    self._reclass(core, place, list(range(old.size)), new)
         with named_columns(columns):
             for rows, part in parts(dense):
                 core.push(
@@ -188,9 +196,20 @@ class Moments:
                     threads=threads(self.n_jobs),
                     progress=progress,
                 )
+        for label, of in zip(labels, values, strict=True):
+            label.count(of, weights)
         self._columns, self._labels, self._core = columns, labels, core
 
-    def _read_labels(self, y: Any, s: Any) -> tuple[list[Label], list[Values]]:
+    def _reclass(self, core: _core.Fit, place: int, to: list[int], new: Label) -> None:
+        """Renumbers the classes of a label in the sums of a fit."""
+        try:
+            core.reclass(place if self._of(True) else place + 1, to, new.size)
+        except ValueError as problem:
+            raise ValueError(f"{new.name} has new classes: {problem}") from None
+
+    def _read_labels(
+        self, y: Any, s: Any, weights: NDArray[np.float64] | None = None
+    ) -> tuple[list[Label], list[Values]]:
         """Targets, where there are any, and what is to be hidden, row by row."""
         known = self._core is not None
         labels, values = [], []
@@ -198,7 +217,7 @@ class Moments:
             if of is not None:
                 kind = self.target_type if target else self.sensitive_type
                 before = self._of(target) if known else None
-                more = _labels.read(of, name, target, kind, before)
+                more = _labels.read(of, name, target, kind, before, weights)
                 labels += more[0]
                 values += more[1]
         return labels, values
@@ -212,12 +231,13 @@ class Moments:
         labels: list[Label],
         dense: Any,
         codes: list[NDArray[np.uint32]],
+        values: list[Values],
         weights: NDArray[np.float64] | None,
         which: NDArray[np.intp] | None = None,
     ) -> _core.Fit:
-        """A fit that rows can be pushed into; a kernel looks at them, or at those at some places."""
+        """A fit that rows can be pushed into; kernels look at them, or at those at some places."""
         core = _core.Fit(
-            json.dumps(self._params()),
+            json.dumps(self._params(labels)),
             *self._layout(columns, labels),
             features_are_target=not any(label.target for label in labels),
             keep_inputs=self._kernel is not None,
@@ -225,12 +245,12 @@ class Moments:
         if core.needs_sample:
             with named_columns(columns, which):
                 for rows, part in parts(dense, which):
-                    of = None if weights is None else weights[rows]
-                    core.sample(part, [c[rows] for c in codes], of)
+                    beside = [c[rows] for c in codes], [v[rows] for v in values]
+                    core.sample(part, *beside, None if weights is None else weights[rows])
                 if self._public is not None:
                     given, of_given = self._public_rows(columns)
                     for rows, part in parts(given):
-                        core.sample(part, [c[rows] for c in of_given], landmarks=True)
+                        core.sample(part, [c[rows] for c in of_given], [], landmarks=True)
             core.choose(threads(self.n_jobs))
             self._public = None
         return core
@@ -248,15 +268,17 @@ class Moments:
     @staticmethod
     def _layout(
         columns: Columns, labels: list[Label]
-    ) -> tuple[int, list[int], list[tuple[str, bool, int]]]:
+    ) -> tuple[int, list[int], list[tuple[str, bool, int, int]]]:
         return (
             len(columns.numbers),
             [len(c.values) for c in columns.categories],
-            [(label.name, label.target, label.size) for label in labels],
+            [label.core for label in labels],
         )
 
     def merge(self, other: Moments) -> Moments:
         """Add the rows of other moments, exactly. They may have other classes.
+
+        Bins, combinations and kernels of labels must be the same: see :meth:`empty`.
 
         Returns
         -------
@@ -269,28 +291,63 @@ class Moments:
             raise ValueError("moments behind a kernel cannot be merged: each has a map of its own")
         if other._core is None:
             return self
+        if (self.criterion, self.favourable) != (other.criterion, other.favourable):
+            raise ValueError("these moments cannot be merged: their criteria differ")
         if self._core is None:
             self._columns, self._labels = other._columns, list(other._labels)
             self._core = other._core.copy()
             return self
         if self._columns != other._columns:
             raise ValueError("these moments cannot be merged: their columns differ")
-        if [(a.target, a.kind) for a in self._labels] != [
-            (b.target, b.kind) for b in other._labels
-        ]:
+        mine, theirs = ([(a.target, a.kind, a.kernel) for a in m._labels] for m in (self, other))
+        if mine != theirs:
             raise ValueError("these moments cannot be merged: their labels differ")
-        mine, theirs = self._core.copy(), other._core.copy()
+        core, added = self._core.copy(), other._core.copy()
         labels = []
         for place, (a, b) in enumerate(zip(self._labels, other._labels, strict=True)):
             both, to = _labels.union(a, b)
             labels.append(both)
-            if both.is_class:
-                place += 0 if self._of(True) else 1
-                mine.reclass(place, list(range(a.size)), both.size)
-                theirs.reclass(place, to, both.size)
-        mine.merge(theirs)
-        self._labels, self._core = labels, mine
+            for into, before, moved in ((core, a, list(range(a.size))), (added, b, to)):
+                if both.is_class and (
+                    moved != list(range(before.size)) or both.size != before.size
+                ):
+                    self._reclass(into, place, moved, both)
+        _criterion.settle(self.criterion, self.favourable, labels)
+        try:
+            core.merge(added)
+        except ValueError as problem:
+            hint = MERGING if "of their labels" in str(problem) else ""
+            raise ValueError(f"{problem}{hint}") from None
+        self._labels, self._core = labels, core
         return self
+
+    def empty(self) -> Moments:
+        """Moments without rows, for other rows with the same columns and labels.
+
+        Bins, rare combinations and the kernels of labels are learned from the first rows. Moments of
+        other rows can be merged only where they began with these.
+
+        Returns
+        -------
+        Moments
+            A copy without rows.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sarl import Moments
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.normal(size=(900, 4))
+        >>> first = Moments(sensitive_type="kernel").update(X[:300], X[:300, 0] > 0, X[:300, 1])
+        >>> other = first.empty().update(X[300:], X[300:, 0] > 0, X[300:, 1])
+        >>> len(first.merge(other))
+        900
+        """
+        new = self.copy()
+        if self._core is not None:
+            new._core = self._core.without_rows()
+            new._labels = [label.without_rows() for label in self._labels]
+        return new
 
     def __iadd__(self, other: Moments) -> Moments:
         return self.merge(other)
@@ -341,17 +398,18 @@ class Moments:
             raise ValueError("these are not the bytes of moments made in Python") from None
         new = cls(**described["options"])
         new._columns = Columns.from_plain(described["columns"])
-        new._labels = [Label(*label) for label in described["labels"]]
+        new._labels = [Label.from_plain(label) for label in described["labels"]]
         new._core = core
         return new
 
     def _options(self) -> dict[str, Any]:
-        names = ("folds", "precision", "random_state", "target_type", "sensitive_type", "n_jobs")
-        return {name: getattr(self, name) for name in names}
+        names = ("folds", "precision", "random_state", "target_type", "sensitive_type", "criterion")
+        options = {name: getattr(self, name) for name in (*names, "n_jobs")}
+        return options | {"favourable": _criterion.plain(self.favourable)}
 
     def _described(self) -> dict[str, Any]:
         assert self._columns is not None
-        labels = [(a.name, a.target, a.kind, a.classes) for a in self._labels]
+        labels = [label.plain() for label in self._labels]
         return {"options": self._options(), "columns": self._columns.plain(), "labels": labels}
 
     def __getstate__(self) -> dict[str, Any]:

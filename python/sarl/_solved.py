@@ -13,11 +13,24 @@ from ._labels import Label
 from ._moments import Moments
 from ._results import Front, HeldOut
 
-#: Means and variances of label columns.
-Stats = tuple[list[float], list[float]]
-
 #: Name, loss and share of each label: of the targets, and of what is hidden.
 LabelFigures = list[list[tuple[str, float, float]]]
+
+
+def asked_for(solved: Solved) -> dict[str, Any]:
+    """The criterion of a model and the types of its labels, as parameters ask for them."""
+    name, code = solved.model.criterion
+    asked: dict[str, Any] = {"criterion": name}
+    for parameter, target in (("target_type", True), ("sensitive_type", False)):
+        labels = [label for label in solved.labels if label.target == target]
+        if target and code is not None:
+            asked["favourable"] = labels[0].classes[code]
+        if not any(label.is_made or label.kernel for label in labels):
+            continue
+        asked[parameter] = {label.name: label.treat for label in labels}
+        if len(labels) == 1 and len(labels[0].columns) == 1:
+            asked[parameter] = labels[0].treat
+    return asked
 
 
 @dataclass(frozen=True)
@@ -29,8 +42,6 @@ class Solved:
     labels: list[Label]
     #: Mean and standard deviation of each numeric column.
     spreads: list[tuple[float, float]]
-    #: Of the target, and of what is hidden.
-    stats: list[Stats]
     #: The parameters of the fit; none of a model from a file.
     params: str = ""
     #: Held-out losses that a file or a pickle has, where it has no folds.
@@ -43,7 +54,7 @@ class Solved:
     ) -> Solved:
         """The solution for a goal."""
         assert moments._core is not None and moments._columns is not None
-        model, spreads, stats = moments._core.solve(
+        model, spreads = moments._core.solve(
             params, goal_name=goal[0], value=goal[1], whole=whole, threads=jobs
         )
         if model.ridge == 0 and model.rows < 5 * model.basis:
@@ -59,7 +70,7 @@ class Solved:
                 UserWarning,
                 stacklevel=4,
             )
-        return cls(model, moments._columns, list(moments._labels), spreads, stats, params)
+        return cls(model, moments._columns, list(moments._labels), spreads, params)
 
     def retuned(self, goal: str, value: Any) -> Solved:
         """For another goal."""

@@ -9,9 +9,10 @@ import numpy as np
 from . import _core, _files, _labels
 from ._checks import named_columns
 from ._columns import Columns, one_hot
-from ._labels import Label, Treats, Values
+from ._label import Label, Values
+from ._labels import Treats
 from ._rows import array, length, matrix, take
-from ._solved import Solved, Stats
+from ._solved import Solved
 
 #: Rows that a page shows encoded, where nothing is said.
 SHOWN = 1000
@@ -32,6 +33,8 @@ class Rows:
         self.labels: list[Label] = []
         self.values: list[Values] = []
         self._read(y, s, None)
+        for label, of in zip(self.labels, self.values, strict=True):
+            label.count(of)
 
     def _read(self, y: Any, s: Any, known: list[Label] | None) -> None:
         labels: list[Label] = []
@@ -81,11 +84,19 @@ class Rows:
         if len(bad):
             with named_columns(self.columns):
                 raise _core.NotFinite(int(which[bad[0][0]]), int(bad[0][1]), x[tuple(bad[0])])
-        return x, [of[which] for of in self.values], which.tolist(), n
+        return x, [of[which] for *_, of in self._flat()], which.tolist(), n
 
-    def named(self) -> list[tuple[str, bool, list[str]]]:
-        """Each label: its name, whether it is to be kept, the names of its classes."""
-        return [(label.name, label.target, label.texts()) for label in self.labels]
+    def _flat(self) -> list[tuple[str, bool, list[str], str | None, Values]]:
+        pairs = zip(self.labels, self.values, strict=True)
+        return [
+            (name, label.target, classes, kernel, of)
+            for label, values in pairs
+            for name, classes, kernel, of in _labels.flat(label, values)
+        ]
+
+    def named(self) -> list[tuple[str, bool, list[str], str | None]]:
+        """What attackers predict: name, whether it is to be kept, classes, kernel in a fit."""
+        return [label[:4] for label in self._flat()]
 
     def schema(self) -> dict[str, Any]:
         """What model files say of such columns."""
@@ -93,17 +104,7 @@ class Rows:
         x = matrix(dense)
         with np.errstate(invalid="ignore"):
             spreads = list(zip(x.mean(0, float).tolist(), x.std(0, float).tolist(), strict=True))
-        stats: list[Stats] = [([], []), ([], [])]
-        for label, of in zip(self.labels, self.values, strict=True):
-            means, variances = stats[0 if label.target else 1]
-            if label.is_class:
-                share = np.bincount(of.astype(np.intp), minlength=label.size) / max(1, len(of))
-                means += share.tolist()
-                variances += (share * (1 - share)).tolist()
-            else:
-                means.append(float(np.mean(of)))
-                variances.append(float(np.var(of)))
-        return _files.schema(length(self.X), self.columns, self.labels, spreads, stats)
+        return _files.schema(length(self.X), self.columns, self.labels, spreads)
 
 
 def check_whole(name: str, value: Any, least: int) -> int:

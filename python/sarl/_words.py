@@ -26,9 +26,24 @@ FOLDS = """folds : int, default=5
 SENSITIVE = """sensitive : name, place or list of them, optional
         Columns of X that hold what is to be hidden, instead of passing ``sensitive_features``."""
 
-LABELS = """target_type, sensitive_type : {"auto", "class", "number"} or dict, default="auto"
-        Text, booleans and up to 20 different whole numbers are classes, all other numbers are
-        numbers, unless a type is given; a dict gives types of columns by name."""
+LABELS = """target_type, sensitive_type : str or dict, default="auto"
+        With "auto", text, booleans and up to 20 different whole numbers are classes, all other
+        numbers are numbers. "class" and "number" overrule this. Of a number in `sensitive_features`
+        only what is linear in it is hidden; "kernel" hides every smooth function of it. "bins" and
+        "bins=5" make classes of numbers by their quantiles, 8 without a number. A dict gives types of
+        columns by name, and may name several: ``{"sex*race": "class"}`` is the combination of their
+        classes, of which those with fewer than 30 rows or less than 1/1000 of the rows are one;
+        ``{"lat+lon": "kernel"}`` is one kernel over both. A column of such a name is a label of
+        its own only where it is named too. Bins, combinations and kernels are those of the first
+        rows."""
+
+CRITERION = """criterion : {"parity", "equal-opportunity", "equalized-odds"}, default="parity"
+        What of the sensitive features is hidden: all of them; what tells them among rows of the
+        favourable class of y; or what tells them among rows of any one class of y, beside a
+        number in y. It must be known while rows are added.
+    favourable : class of y, optional
+        The class that equal opportunity is about. Of two classes it is the second in sorted order
+        by default. It may come in later rows of a stream."""
 
 SEED = """random_state : int, RandomState or None, default=0
         Seed of folds, and of landmarks or random features.
@@ -79,5 +94,12 @@ ATTRIBUTES = """leakage_, utility_ : float
 
 def documented(cls: Any) -> Any:
     """Inserts these parts into the docstring of a class."""
-    cls.__doc__ = cls.__doc__.format(goals=GOALS, rest=REST, erasing=ERASING, attributes=ATTRIBUTES)
+    cls.__doc__ = cls.__doc__.format(
+        goals=GOALS,
+        labels=LABELS,
+        criterion=CRITERION,
+        rest=REST,
+        erasing=ERASING,
+        attributes=ATTRIBUTES,
+    )
     return cls

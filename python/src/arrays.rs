@@ -23,6 +23,8 @@ pub enum Matrix<'py> {
 pub enum LabelArray<'py> {
     Classes(PyReadonlyArray1<'py, u32>),
     Numbers(PyReadonlyArray1<'py, f64>),
+    /// Several numbers of each row, which share a kernel.
+    Together(PyReadonlyArray2<'py, f64>),
 }
 
 impl LabelArray<'_> {
@@ -33,6 +35,7 @@ impl LabelArray<'_> {
                 let values = slice(values)?;
                 LabelBlock::Number(MatRef::from_column_major_slice(values, values.len(), 1))
             }
+            LabelArray::Together(values) => LabelBlock::Number(view(values)?),
         })
     }
 }
@@ -150,5 +153,6 @@ pub fn labels(of: &LabelArray<'_>, count: usize) -> PyResult<Labels> {
     Ok(match of {
         LabelArray::Classes(codes) => Labels::Classes { codes: slice(codes)?.to_vec(), count },
         LabelArray::Numbers(values) => Labels::Numbers(slice(values)?.to_vec()),
+        LabelArray::Together(_) => return Err(wrong("expected one column of numbers")),
     })
 }

@@ -132,8 +132,7 @@ impl Cutter {
         });
         let model = self.goal.first_met(certified.collect()).map_err(refused)?;
         let model = Bound::new(py, model_of(Solved::Whole(Box::new(model))))?;
-        let labels = Fit::label_stats(&self.fitted).map_err(refused)?;
-        Ok((model, self.fitted.spreads().to_vec(), labels).into_pyobject(py)?.into_any())
+        Ok((model, self.fitted.spreads().to_vec()).into_pyobject(py)?.into_any())
     }
 }
 

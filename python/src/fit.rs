@@ -28,14 +28,12 @@ pub struct Fit {
     finished: Arc<OnceLock<(String, Arc<Fitted>)>>,
 }
 
-/// A label: its name, whether it is the target, and the number of its classes; 0 for a number.
-type LabelOf = (String, bool, usize);
+/// A label: its name, whether it is the target, the number of its classes, 0 for numbers, and the number
+/// of the columns that share a kernel, 0 without one.
+pub type LabelOf = (String, bool, usize, usize);
 
 /// What a kernel learnt, as bytes, and the mean and the spread of each dense input.
 type ChosenParts<'py> = (Bound<'py, PyBytes>, Vec<(f64, f64)>);
-
-/// Means and variances of label columns.
-type Stats = (Vec<f64>, Vec<f64>);
 
 fn parsed(params: &str) -> PyResult<FitParams> {
     serde_json::from_str(params).map_err(|e| wrong(format!("these are no parameters: {e}")))
@@ -51,11 +49,12 @@ fn layout_of(
     let layout = Layout::dense(dense).coded(categories);
     let layout = if keep_inputs { layout.keep_inputs() } else { layout };
     let layout = if features_are_target { layout.keep_features() } else { layout };
-    labels.iter().fold(layout, |layout, (name, target, classes)| {
+    labels.iter().fold(layout, |layout, (name, target, classes, kernel)| {
         let role = if *target { Role::Target } else { Role::Sensitive };
-        match *classes {
-            0 => layout.number(name, role, 1),
-            classes => layout.class(name, role, classes),
+        match (*classes, *kernel) {
+            (0, 0) => layout.number(name, role, 1),
+            (0, columns) => layout.kernel(name, role, columns),
+            (classes, _) => layout.class(name, role, classes),
         }
     })
 }
@@ -95,20 +94,23 @@ impl Fit {
         Some((map.gamma(), map.residual()))
     }
 
-    /// Lets rows pass by that a kernel is fitted to, or that its landmarks are taken from.
-    #[pyo3(signature = (x, codes, weights=None, *, landmarks=false, threads=None))]
+    /// Lets rows pass by that kernels are fitted to, those of labels too, or that landmarks are taken
+    /// from.
+    #[pyo3(signature = (x, codes, labels, weights=None, *, landmarks=false, threads=None))]
+    #[allow(clippy::too_many_arguments, reason = "keywords of Python's")]
     fn sample(
         &mut self,
         py: Python<'_>,
         x: Matrix<'_>,
         codes: Vec<PyReadonlyArray1<'_, u32>>,
+        labels: Vec<LabelArray<'_>>,
         weights: Option<PyReadonlyArray1<'_, f64>>,
         landmarks: bool,
         threads: Option<usize>,
     ) -> PyResult<()> {
         let beside = Beside {
             codes: codes.iter().map(slice).collect::<PyResult<_>>()?,
-            labels: Vec::new(),
+            labels: labels.iter().map(LabelArray::block).collect::<PyResult<_>>()?,
             weights: weights.as_ref().map(slice).transpose()?,
         };
         let fit = Arc::make_mut(&mut self.fit);
@@ -177,6 +179,11 @@ impl Fit {
         Ok(())
     }
 
+    /// The same kernels, features and labels without rows.
+    fn without_rows(&self) -> PyResult<Self> {
+        Ok(Self::of(self.fit.without_rows().map_err(refused)?))
+    }
+
     /// A copy that can go on by itself.
     fn copy(&self) -> Self {
         Fit { fit: Arc::clone(&self.fit), finished: Arc::clone(&self.finished) }
@@ -218,8 +225,7 @@ impl Fit {
         held_out_columns(py, &losses, labels)
     }
 
-    /// Solves for a goal: the model, the mean and the spread of each dense column, and the mean
-    /// and the variance of each label column of the target and of what is hidden.
+    /// Solves for a goal: the model, and the mean and the spread of each dense column.
     /// A full erasure that is not wanted whole holds no more than what goes.
     #[pyo3(signature = (params, *, goal_name, value, whole=true, threads=None))]
     fn solve<'py>(
@@ -238,17 +244,15 @@ impl Fit {
             py,
             threads,
             move |_| {
-                let solved = match !whole && shared.erases(&goal) {
+                Ok(match !whole && shared.erases(&goal) {
                     true => Solved::Erasing(Box::new(shared.erase(goal)?)),
                     false => Solved::Whole(Box::new(shared.solve(goal)?)),
-                };
-                Ok((solved, Fit::label_stats(&shared)?))
+                })
             },
             || Ok(()),
         )?;
-        let (solved, labels) = solved.map_err(refused)?;
-        let model = Bound::new(py, model_of(solved))?;
-        Ok((model, fitted.spreads().to_vec(), labels).into_pyobject(py)?.into_any())
+        let model = Bound::new(py, model_of(solved.map_err(refused)?))?;
+        Ok((model, fitted.spreads().to_vec()).into_pyobject(py)?.into_any())
     }
 
     /// A model of this fit with its folds, so that a file of it has held-out losses for every goal.
@@ -325,13 +329,6 @@ impl Fit {
 impl Fit {
     fn of(fit: sarl::Fit) -> Self {
         Fit { fit: Arc::new(fit), finished: Arc::default() }
-    }
-
-    /// The mean and the variance of each label column of the target and of what is hidden.
-    pub fn label_stats(fitted: &Fitted) -> sarl::Result<[Stats; 2]> {
-        let covariances = fitted.moments().covariances()?;
-        let label = |l: &sarl::LabelCovariances| (l.mean.clone(), l.variance.clone());
-        Ok([label(&covariances.target), label(&covariances.sensitive)])
     }
 
     /// The fit with all its rows, for these parameters; the last one is kept.

@@ -13,7 +13,7 @@ use sarl::{Element, Encoder, Erasure, LabelKind, Map, Role};
 use crate::arrays::{Beside, Matrix, Returned, owned, put, returned, slice, view};
 use crate::erase::erased;
 use crate::failure::{refused, wrong};
-use crate::fit::held_out_columns;
+use crate::fit::{LabelOf, held_out_columns};
 use crate::goal::{Limit, goal, parameter};
 use crate::solved::Solved;
 use crate::work::released;
@@ -271,15 +271,27 @@ impl Model {
         self.solved.inputs()
     }
 
-    /// The labels: name, whether it is the target, number of classes or 0.
+    /// The labels, as a fit takes them.
     #[getter]
-    fn labels(&self) -> Vec<(String, bool, usize)> {
+    fn labels(&self) -> Vec<LabelOf> {
         let labels = self.solved.labels().iter().filter(|l| l.kind != LabelKind::Features);
-        let classes = |kind: &LabelKind| match kind {
-            LabelKind::Class { classes } => *classes,
-            _ => 0,
+        let size = |kind: &LabelKind| match kind {
+            LabelKind::Class { classes } => (*classes, 0),
+            LabelKind::Kernel { columns } => (0, *columns),
+            LabelKind::Number { .. } | LabelKind::Features => (0, 0),
         };
-        labels.map(|l| (l.name.clone(), l.role == Role::Target, classes(&l.kind))).collect()
+        let of = |l: &sarl::Label| {
+            let (classes, kernel) = size(&l.kind);
+            (l.name.clone(), l.role == Role::Target, classes, kernel)
+        };
+        labels.map(of).collect()
+    }
+
+    /// What of the attributes is hidden: the name of the criterion, and the code of the favourable class.
+    #[getter]
+    fn criterion(&self) -> (&'static str, Option<u32>) {
+        let criterion = self.solved.criterion();
+        (criterion.name(), criterion.favourable())
     }
 
     /// Erasure in the units of the inputs: the mean, what finds a direction (directions × inputs)

@@ -16,8 +16,9 @@ use crate::goal::{Limit, parameter};
 use crate::model::Model;
 use crate::watch::watched;
 
-/// A label: its name, whether it is to be kept, and the names of its classes.
-pub type Named = (String, bool, Vec<String>);
+/// A label: its name, whether it is to be kept, the names of its classes, and the kernel that it shares
+/// with its neighbours, by name.
+pub type Named = (String, bool, Vec<String>, Option<String>);
 
 /// Some rows: all inputs, the labels, their places, and how many rows there were.
 pub type Side<'py> = (Matrix<'py>, Vec<LabelArray<'py>>, Vec<u64>, u64);
@@ -32,12 +33,13 @@ pub fn draw_rows(rows: usize, cap: usize, seed: u64) -> Vec<usize> {
 pub fn rows_of(side: &Side<'_>, named: &[Named]) -> PyResult<Rows> {
     let (x, values, places, of) = side;
     let mut rows = Rows { places: places.clone(), of: *of, ..Rows::new(owned(x)?) };
-    for ((name, target, classes), values) in named.iter().zip(values) {
+    for ((name, target, classes, kernel), values) in named.iter().zip(values) {
         // A class that nobody met is counted, because a label has two at least.
         let values = labels(values, classes.len().max(2))?;
         if *target { &mut rows.targets } else { &mut rows.sensitives }.push(values);
         rows.names.push(name.clone());
         rows.classes.push(classes.clone());
+        rows.kernels.push(kernel.clone());
     }
     Ok(rows)
 }

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use pyo3::PyResult;
 use sarl::cells::Cells;
-use sarl::{Attributes, Bounds, Certificate, Erasing, Erasure, Goal, Label, Model, Point};
+use sarl::{
+    Attributes, Bounds, Certificate, Criterion, Erasing, Erasure, Goal, Label, Model, Point,
+};
 
 use crate::failure::wrong;
 
@@ -139,6 +141,14 @@ impl Solved {
         match self {
             Solved::Whole(model) => model.labels(),
             Solved::Erasing(erasing) => erasing.labels(),
+        }
+    }
+
+    /// What of the attributes is hidden.
+    pub fn criterion(&self) -> Criterion {
+        match self {
+            Solved::Whole(model) => model.params().map(|p| p.criterion).unwrap_or_default(),
+            Solved::Erasing(_) => Criterion::Parity,
         }
     }
 

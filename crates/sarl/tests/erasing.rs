@@ -229,3 +229,12 @@ fn a_ridge_hides_more_from_an_adversary_with_rows_of_its_own() {
     let bad = Erasing::new(&map, &layout(&table), &covariances, Goal::Leakage(0.0), f64::NAN);
     assert!(bad.is_err());
 }
+
+#[test]
+fn where_nothing_is_left_nothing_is_found() {
+    // More classes than features: all of them go.
+    let table = synthetic(9, 400, 3, 2, 8);
+    let (held, labels) = erased_heldout(&moments(&table), 0.0).unwrap();
+    assert!(held.leakage <= 1e-9 && held.leakage > -0.1, "{}", held.leakage);
+    assert!(labels.sensitive[0].share <= 1e-9);
+}

@@ -42,6 +42,26 @@ impl Fit {
         }
     }
 
+    /// The same without rows: features and labels as they were chosen, for rows of other machines
+    /// whose sums are to be merged with these.
+    pub fn without_rows(&self) -> Result<Self> {
+        if self.sample.is_some() {
+            return Err(Error::Unavailable(NOT_CHOSEN));
+        }
+        let mut fit = self.clone();
+        fit.state = match &self.state {
+            State::Sampling(_) => return Err(Error::Unavailable(NOT_CHOSEN)),
+            State::Sums { map, spreads: Some(spreads), .. } => State::Sums {
+                moments: Arc::new(map.moments(&self.added(), self.params.moments())?),
+                map: Arc::clone(map),
+                spreads: Some(spreads.clone()),
+            },
+            State::Waiting | State::Held(_) | State::Sums { .. } => State::Waiting,
+        };
+        fit.begin()?;
+        Ok(fit)
+    }
+
     /// What a kernel learnt from its sample, which its rows need too.
     pub fn chosen(&self) -> Result<Option<Chosen>> {
         match &self.state {

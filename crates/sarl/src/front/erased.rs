@@ -23,7 +23,7 @@ use super::whole::Whole;
 use crate::encoder::Erasure;
 use crate::moments::{Covariances, LabelCovariances, Moments};
 use crate::spectral::linalg::{cholesky, congruence, solve_lower, solve_lower_transposed};
-use crate::{Error, Result};
+use crate::{Error, Result, tolerance};
 
 /// The held-out losses of full erasure, with the features as the target. `ridge` is that of
 /// [`Erasing::new`](crate::Erasing::new).
@@ -131,6 +131,15 @@ fn taught(
     let step = apart(&test.mean, &own.mean);
     let moved = apart(&test.sensitive.mean, &own.sensitive.mean);
     let spread = spreads(&own.sensitive, &test.sensitive);
+    // Nothing is left of the features: there is only the mean to say.
+    if mean <= tolerance::RANK {
+        let own = |_| Loss {
+            weight: test.weight,
+            losses: spread.clone(),
+            spread: Cow::Owned(spread.clone()),
+        };
+        return Ok(SHRINKAGE.map(own));
+    }
     let loss = |shrinkage: f64| -> Result<Loss<'static>> {
         let mut shrunk = a.clone();
         (0..size).for_each(|j| shrunk[(j, j)] += shrinkage * mean);

@@ -272,6 +272,29 @@ fn parts_merge_and_travel_and_meet_new_classes() {
 }
 
 #[test]
+fn parts_with_the_kernel_of_the_first_rows_merge() {
+    let rows = rows();
+    let layout = Layout::dense(5).class("y", Role::Target, 3).kernel("s", Role::Sensitive, 1);
+    let block = rows.block().class(&rows.y).number(column(&rows.number));
+    let mut first = Fit::new(params(Criterion::EqualizedOdds), layout).unwrap();
+    first.sample(&block.slice(0, 300)).unwrap();
+    assert!(first.without_rows().is_err());
+    first.choose(&|| false).unwrap();
+    let mut whole = first.clone();
+    first.push(&block.slice(0, 300)).unwrap();
+    let mut second = first.without_rows().unwrap();
+    assert_eq!(second.rows(), 0);
+    second.push(&block.slice(300, 300)).unwrap();
+    first.merge(&second).unwrap();
+    whole.push(&block).unwrap();
+    // But for the folds: each part counts its rows from the first.
+    let figures = |fit: Fit| fit.finish().unwrap().front().unwrap().bounds().figures();
+    for (a, b) in figures(first).iter().zip(figures(whole)) {
+        assert!((a - b).abs() < 1e-12, "{a} {b}");
+    }
+}
+
+#[test]
 fn criteria_that_do_not_suit_are_refused() {
     let hidden = |layout: Layout| layout.class("s", Role::Sensitive, 2);
     let chance = Criterion::EqualOpportunity { favourable: 2 };
