@@ -217,8 +217,13 @@ type Attacker = (String, f64, Option<(f64, f64)>);
 
 /// Of the table behind a chart of attackers: series, value, attacker, lower and upper end.
 fn attackers(table: &[Vec<Cell>], series: &str) -> Vec<Attacker> {
+    listed(table, series, ["accuracy", "attacker"])
+}
+
+/// The same of a chart whose axes have these names.
+fn listed(table: &[Vec<Cell>], series: &str, [value, name]: [&str; 2]) -> Vec<Attacker> {
     let header: Vec<&str> = table[0].iter().map(|c| c.0.as_str()).collect();
-    assert_eq!(header, ["series", "accuracy", "attacker", "low", "high"]);
+    assert_eq!(header, ["series", value, name, "low", "high"]);
     let mine = table.iter().filter(|row| row[0].0 == series);
     mine.map(|row| (row[2].0.clone(), row[1].1.unwrap(), row[3].1.zip(row[4].1))).collect()
 }
@@ -247,7 +252,7 @@ fn an_audit_is_shown_before_and_after_and_along_the_front() {
     }
     let [panel] = &tables(with_id(&page, "section-0-chart-1"))[..] else { panic!("one attribute") };
     for who in ["raw features", "z"] {
-        let gaps = attackers(panel, who);
+        let gaps = listed(panel, who, ["largest gap (0 is fair)", "measure"]);
         assert_eq!(gaps.len(), 3, "{who}: {gaps:?}");
         for (name, value, ends) in gaps {
             let (low, high) = ends.unwrap_or_else(|| panic!("{name} has no interval"));

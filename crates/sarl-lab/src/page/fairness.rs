@@ -35,7 +35,7 @@ fn panel(judged: &Judged, title: String) -> Panel {
     names.reverse();
     let units = if judged.positive.is_empty() { ", in standard deviations" } else { "" };
     let x = Axis::new(format!("largest gap{units} (0 is fair)")).least(0.1);
-    let y = Axis::new("").categories(names);
+    let y = Axis::new("measure").categories(names);
     let mut panel = Panel::new(title, x, y).mark(Rule::vertical("fair", 0.0));
     if let Some(raw) = &judged.raw {
         let mark = dots("raw features", raw, -OFF).look(Colour::Series(4), Shape::Diamond);
