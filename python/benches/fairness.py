@@ -384,7 +384,9 @@ def main() -> None:
                 found = [f for f in (measured(t, criterion, method) for t in each) if f]
                 if not found:
                     continue
-                mean = {k: float(np.mean([f[k] for f in found])) for k in ("accuracy", "gap", "seconds")}
+                mean = {
+                    k: float(np.mean([f[k] for f in found])) for k in ("accuracy", "gap", "seconds")
+                }
                 rows.append(found[0] | mean)
                 print(
                     f"{rows[-1]['set']:20} {criterion:18} {method:22} "
@@ -392,7 +394,11 @@ def main() -> None:
                     file=sys.stderr,
                     flush=True,
                 )
-    result = {"limit": LIMIT, "methods": rows, "age": age() if not wanted or "age" in wanted else []}
+    result = {
+        "limit": LIMIT,
+        "methods": rows,
+        "age": age() if not wanted or "age" in wanted else [],
+    }
     text = json.dumps(result, indent=1)
     if given.json:
         given.json.write_text(text + "\n")

@@ -47,6 +47,9 @@ class Eraser(OneToOneFeatureMixin, Estimator):  # type: ignore[misc]
         least. They have no more rows than the fit: one with many more finds more. Shrinking the
         covariance of X instead, as ``concept-erasure`` does, changes X less or more but not what a
         linear adversary finds.
+    {criterion}
+        Other criteria than parity need y in `fit`: attributes are hidden beside it, and it is not
+        kept by itself.
     {erasing}
 
     A full erasure stores only the directions that it removes, in :meth:`save` and in a pickle. `retune` and `front_` solve the whole problem from the moments
@@ -95,6 +98,9 @@ class Eraser(OneToOneFeatureMixin, Estimator):  # type: ignore[misc]
         ridge: float | str | None = None,
         folds: int = 5,
         precision: str = "double",
+        criterion: str = "parity",
+        favourable: Any = None,
+        target_type: str | dict[str, str] = "auto",
         sensitive_type: str | dict[str, str] = "auto",
         sensitive: Any = None,
         random_state: Any = 0,
@@ -110,6 +116,9 @@ class Eraser(OneToOneFeatureMixin, Estimator):  # type: ignore[misc]
         self.ridge = ridge
         self.folds = folds
         self.precision = precision
+        self.criterion = criterion
+        self.favourable = favourable
+        self.target_type = target_type
         self.sensitive_type = sensitive_type
         self.sensitive = sensitive
         self.random_state = random_state

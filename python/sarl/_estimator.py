@@ -126,9 +126,9 @@ class Estimator(Encoder):
             raise ValueError(f"expected Moments, found {type(moments).__name__}")
         if not len(moments):
             raise ValueError("the moments have no rows")
-        if self._erases and moments._of(True):
+        if self._erases and not moments._keeps(moments._labels):
             raise ValueError("the moments have a target: update them without y, or use SARL")
-        if not self._erases and not moments._of(True):
+        if not self._erases and moments._keeps(moments._labels):
             raise ValueError("the moments have no target: update them with y, or use Eraser")
         check_criterion(self, moments)
         moments = moments.copy()

@@ -70,8 +70,13 @@ def to_onnx(solved: Solved, path: str | os.PathLike[str], *, double: bool, erase
 
 def schema_of(solved: Solved) -> dict[str, Any]:
     """The columns and labels of a solved problem."""
-    rows = solved.model.rows
-    return schema(rows, solved.columns, solved.labels, solved.spreads)
+    keeps = keeps_features(solved)
+    return schema(solved.model.rows, solved.columns, solved.labels, solved.spreads, keeps=keeps)
+
+
+def keeps_features(solved: Solved) -> bool:
+    """Whether the features themselves are kept: no label of the model is a target."""
+    return not any(label[1] for label in solved.model.labels)
 
 
 def schema(
@@ -79,6 +84,8 @@ def schema(
     columns: Columns,
     labels: list[Label],
     spreads: list[tuple[float, float]],
+    *,
+    keeps: bool = False,
 ) -> dict[str, Any]:
     """Columns and labels, as the command line describes them."""
     features: dict[int, dict[str, Any]] = {}
@@ -103,7 +110,7 @@ def schema(
             for j in sorted(features)
         ],
         "targets": [_schema.described(label) for label in targets],
-        "target_is_features": not targets,
+        "target_is_features": keeps or not targets,
         "sensitives": [_schema.described(label) for label in hidden],
         "weight": None,
         "missing": "error" if columns.fills is None else "mean",
@@ -179,7 +186,7 @@ def _class(solved: Solved, about: dict[str, Any], package: Any) -> Any:
         return getattr(package, about["class"])
     if not solved.model.is_linear:
         return package.KernelSARL
-    erases = not any(label.target for label in solved.labels)
+    erases = keeps_features(solved)
     plain = erases and not solved.columns.categories and solved.model.ridge == 0
     return package.Eraser if plain else package.SARL
 

@@ -46,6 +46,7 @@ def moment_options(estimator: Any) -> dict[str, Any]:
         "sensitive_type": estimator.sensitive_type,
         "criterion": _criterion.check(*criterion_of(estimator)),
         "favourable": criterion_of(estimator)[1],
+        "keep_features": estimator._erases,
         "n_jobs": estimator.n_jobs,
     }
 
@@ -85,10 +86,13 @@ def add_rows(
     """These moments, or new ones, with more rows. Nothing changes where rows are refused."""
     rows = read_rows(estimator, X, reset=moments is None, least=least)
     hidden, leave_out = read_sensitive(estimator, rows, s)
-    if y is None and not estimator._erases:
+    # Beside y attributes are hidden; without a criterion of that kind an eraser needs none.
+    beside = not estimator._erases or criterion_of(estimator)[0] != "parity"
+    if y is None and beside:
+        kept = "beside which attributes are hidden" if estimator._erases else "what is to be kept"
         raise ValueError(
             f"This {type(estimator).__name__} estimator requires y to be passed, but the target y is "
-            "None: y is what is to be kept"
+            f"None: y is {kept}"
         )
     if moments is None:
         moments = estimator._new_moments()
@@ -98,7 +102,7 @@ def add_rows(
     with Bar(rows.shape[0], title, bool(estimator.verbose)) as progress:
         moments._update(
             rows,
-            None if estimator._erases else y,
+            y if beside else None,
             hidden,
             w,
             leave_out=leave_out,

@@ -40,6 +40,9 @@ class Moments:
         Decides which row goes to which fold.
     {labels}
     {criterion}
+    keep_features : bool, default=False
+        Whether the features themselves are kept, as an :class:`Eraser` does; y then only says beside
+        what the criterion hides.
     n_jobs : int or None, default=None
         Threads; None or -1 for all cores.
 
@@ -70,6 +73,7 @@ class Moments:
         sensitive_type: Treats = "auto",
         criterion: str = "parity",
         favourable: Any = None,
+        keep_features: bool = False,
         n_jobs: int | None = None,
     ) -> None:
         self.folds = folds
@@ -79,6 +83,7 @@ class Moments:
         self.sensitive_type = sensitive_type
         self.criterion = criterion
         self.favourable = favourable
+        self.keep_features = keep_features
         self.n_jobs = n_jobs
         self._columns: Columns | None = None
         self._labels: list[Label] = []
@@ -177,6 +182,10 @@ class Moments:
                 else "y was given before, and must be given again"
             )
         _labels.check(labels, values, dense.shape[0])
+        if self.keep_features and target and self.criterion == "parity":
+            raise ValueError(
+                "keep_features and y: with criterion='parity' nothing is hidden beside a target"
+            )
         _criterion.settle(self.criterion, self.favourable, labels, add=True)
         if self._core is None:
             core = self._begin(columns, labels, dense, codes, values, weights)
@@ -203,7 +212,7 @@ class Moments:
     def _reclass(self, core: _core.Fit, place: int, to: list[int], new: Label) -> None:
         """Renumbers the classes of a label in the sums of a fit."""
         try:
-            core.reclass(place if self._of(True) else place + 1, to, new.size)
+            core.reclass(place + self._keeps(self._labels), to, new.size)
         except ValueError as problem:
             raise ValueError(f"{new.name} has new classes: {problem}") from None
 
@@ -222,6 +231,10 @@ class Moments:
                 values += more[1]
         return labels, values
 
+    def _keeps(self, labels: Sequence[Label]) -> bool:
+        """Whether the features themselves are kept."""
+        return self.keep_features or not any(label.target for label in labels)
+
     def _of(self, target: bool) -> list[Label]:
         return [label for label in self._labels if label.target == target]
 
@@ -239,7 +252,7 @@ class Moments:
         core = _core.Fit(
             json.dumps(self._params(labels)),
             *self._layout(columns, labels),
-            features_are_target=not any(label.target for label in labels),
+            features_are_target=self._keeps(labels),
             keep_inputs=self._kernel is not None,
         )
         if core.needs_sample:
@@ -291,6 +304,8 @@ class Moments:
             raise ValueError("moments behind a kernel cannot be merged: each has a map of its own")
         if other._core is None:
             return self
+        if self.keep_features != other.keep_features:
+            raise ValueError("these moments cannot be merged: one of them keeps the features")
         if (self.criterion, self.favourable) != (other.criterion, other.favourable):
             raise ValueError("these moments cannot be merged: their criteria differ")
         if self._core is None:
@@ -404,7 +419,7 @@ class Moments:
 
     def _options(self) -> dict[str, Any]:
         names = ("folds", "precision", "random_state", "target_type", "sensitive_type", "criterion")
-        options = {name: getattr(self, name) for name in (*names, "n_jobs")}
+        options = {name: getattr(self, name) for name in (*names, "keep_features", "n_jobs")}
         return options | {"favourable": _criterion.plain(self.favourable)}
 
     def _described(self) -> dict[str, Any]:

@@ -61,7 +61,7 @@ REST = f"""{FOLDS}
     {SEED}"""
 
 ERASING = f"""{FOLDS}
-    {LABELS.replace("target_type, ", "")}
+    {LABELS}
     {SENSITIVE}
         They stay features, and are erased like the others.
     {SEED}"""

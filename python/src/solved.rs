@@ -148,7 +148,7 @@ impl Solved {
     pub fn criterion(&self) -> Criterion {
         match self {
             Solved::Whole(model) => model.params().map(|p| p.criterion).unwrap_or_default(),
-            Solved::Erasing(_) => Criterion::Parity,
+            Solved::Erasing(erasing) => erasing.criterion(),
         }
     }
 

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import sarl
 from sarl import SARL, CertifiedSARL, Eraser, KernelSARL, Moments
 
 #: What a regression on features of the target adds to their variance.
@@ -497,3 +498,62 @@ def test_an_eraser_hides_kernels_and_bins(made):
         again = pickle.loads(pickle.dumps(eraser))
         assert eraser.leakage_ == 0 and eraser.criterion_ == "parity"
         assert eraser.heldout_.leakage < 0.05 and again.heldout_ == eraser.heldout_
+
+
+class TestEraser:
+    """Erasure beside a target: the features are kept."""
+
+    @staticmethod
+    def rows():
+        rng = np.random.default_rng(3)
+        X = rng.normal(size=(1500, 5))
+        y = (X[:, 0] + 0.5 * rng.normal(size=1500) > 0).astype(int)
+        s = (X[:, 1] + 0.8 * y + 0.5 * rng.normal(size=1500) > 0.4).astype(int)
+        return X, y, s
+
+    def test_nothing_is_left_within_a_class(self):
+        X, y, s = self.rows()
+        eraser = Eraser(criterion="equalized-odds").fit(X, y, sensitive_features=s)
+        erased = eraser.transform(X)
+        for c in (0, 1):
+            among = erased[y == c]
+            gap = among[s[y == c] == 0].mean(axis=0) - among[s[y == c] == 1].mean(axis=0)
+            assert np.abs(gap).max() < 1e-10
+        # Between the classes of y the attribute is still there.
+        assert np.abs(erased[s == 0].mean(axis=0) - erased[s == 1].mean(axis=0)).max() > 0.1
+        assert eraser.criterion_ == "equalized-odds"
+        assert eraser.n_components_ == 3
+        only = Eraser(criterion="equal-opportunity", favourable=1)
+        only.fit(X, y, sensitive_features=s)
+        assert (only.n_components_, only.favourable_) == (4, 1)
+
+    def test_streams_files_and_partial_erasures(self, tmp_path):
+        X, y, s = self.rows()
+        whole = Eraser(criterion="equalized-odds").fit(X, y, sensitive_features=s)
+        stream = Eraser(criterion="equalized-odds")
+        for rows in (slice(0, 700), slice(700, None)):
+            stream.partial_fit(X[rows], y[rows], sensitive_features=s[rows])
+        assert np.allclose(stream.transform(X), whole.transform(X), atol=1e-10)
+        for name, again in (("small", False), ("whole", True)):
+            path = tmp_path / f"{name}.safetensors"
+            whole.save(path, whole=again)
+            loaded = sarl.load(path)
+            assert type(loaded) is Eraser
+            assert loaded.criterion_ == "equalized-odds"
+            assert np.allclose(loaded.transform(X), whole.transform(X), atol=1e-12)
+        partial = Eraser(criterion="equalized-odds", leakage=0.05).fit(X, y, sensitive_features=s)
+        assert 0 < partial.leakage_ <= 0.05 + 1e-9
+        moments = Moments(criterion="equalized-odds", keep_features=True).update(X, y, s)
+        fitted = Eraser(criterion="equalized-odds").fit_moments(moments)
+        assert np.allclose(fitted.transform(X), whole.transform(X), atol=1e-10)
+
+    def test_y_is_needed_and_only_then(self):
+        X, y, s = self.rows()
+        with pytest.raises(ValueError, match="beside which attributes are hidden"):
+            Eraser(criterion="equalized-odds").fit(X, sensitive_features=s)
+        with pytest.raises(ValueError, match="nothing is hidden beside a target"):
+            Moments(keep_features=True).update(X, y, s)
+        plain = Eraser().fit(X, sensitive_features=s)
+        assert np.allclose(
+            Eraser().fit(X, y, sensitive_features=s).transform(X), plain.transform(X)
+        )

@@ -29,10 +29,12 @@ use crate::spectral::linalg::{
 use crate::spectral::problem::correlations;
 use crate::spectral::reduced::weights_of;
 use crate::spectral::whiten::Whitening;
-use crate::{Error, Result, tolerance};
+use crate::{Criterion, Error, Result, tolerance};
 
 const KIND: &str = "erasure";
 const VERSION: u32 = 1;
+/// What is written where label columns are made of labels.
+const WITH_MADE_LABELS: u32 = 2;
 
 /// Full erasure; see the module.
 #[derive(Clone, Debug)]
@@ -55,6 +57,8 @@ struct Description {
     /// The variance of each label that is hidden, in its own units.
     variances: Vec<f64>,
     ridge: f64,
+    #[serde(default)]
+    criterion: Criterion,
     #[serde(default)]
     extra: BTreeMap<String, String>,
 }
@@ -137,6 +141,17 @@ impl Erasing {
         &self.about.labels
     }
 
+    /// What of them was hidden.
+    pub fn criterion(&self) -> Criterion {
+        self.about.criterion
+    }
+
+    /// The same with the criterion that its label columns are those of.
+    pub(crate) fn by(mut self, criterion: Criterion) -> Self {
+        self.about.criterion = criterion;
+        self
+    }
+
     /// Rows of positive weight that it was fitted on.
     pub fn rows(&self) -> u64 {
         self.about.rows
@@ -211,12 +226,15 @@ impl Erasing {
             writer.vector("shift", shift);
             writer.vector("factor", factor);
         }
-        writer.finish(KIND, VERSION, &self.about)
+        let made = self.about.labels.iter().any(|l| l.made.is_some());
+        let version = if made { WITH_MADE_LABELS } else { VERSION };
+        writer.finish(KIND, version, &self.about)
     }
 
     /// The inverse of [`Erasing::to_bytes`], with every size checked before it is believed.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
-        let (reader, about): (_, Description) = Reader::open(bytes, KIND, VERSION..=VERSION)?;
+        let (reader, about): (_, Description) =
+            Reader::open(bytes, KIND, VERSION..=WITH_MADE_LABELS)?;
         let found = reader.any_matrix("found")?;
         let (inputs, directions) = found.shape();
         reader.require(inputs > 0, "it has no inputs")?;
@@ -255,7 +273,7 @@ impl Erasing {
 
     /// Whether these are the bytes of one.
     pub fn is_file(bytes: &[u8]) -> bool {
-        let about = Reader::open::<serde_json::Value>(bytes, KIND, VERSION..=VERSION);
+        let about = Reader::open::<serde_json::Value>(bytes, KIND, VERSION..=WITH_MADE_LABELS);
         about.is_ok()
     }
 }
@@ -357,6 +375,7 @@ impl Solved {
             bounds,
             variances: self.hidden.attributes.iter().map(|a| a.scale * a.variance).collect(),
             ridge,
+            criterion: Criterion::default(),
             extra: BTreeMap::new(),
         }
     }

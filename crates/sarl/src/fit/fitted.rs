@@ -160,7 +160,9 @@ impl Fitted {
     /// A full erasure. The ridge is that of [`Erasing::new`].
     pub fn erase(&self, goal: Goal) -> Result<Erasing> {
         let ridge = self.erasing_ridge()?;
-        Erasing::new(&self.map, &self.layout, &self.moments.covariances()?, goal, ridge)
+        let covariances = self.moments.covariances()?;
+        let erasing = Erasing::new(&self.map, &self.layout, &covariances, goal, ridge)?;
+        Ok(erasing.by(self.params.criterion))
     }
 
     /// The held-out losses of a full erasure.
