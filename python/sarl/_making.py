@@ -42,8 +42,8 @@ def bins(label: Label, values: Floats, count: int, weights: Floats | None) -> No
     label.edges = _edges(values, weights, count)
     if not label.edges:
         raise ValueError(
-            f"{label.name} has no bins=1/{count} of the rows below its largest number: ask for more "
-            "bins, or make classes of it"
+            f"{label.name} has no bins: less than 1/{count} of the rows are below its largest number, "
+            f"{shown(values.max())}; ask for more bins, or for classes"
         )
     label.classes = _names(label.edges)
 
