@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 
-from sarl import SARL, CertifiedSARL, KernelSARL
+from sarl import SARL, CertifiedSARL, Eraser, KernelSARL
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -39,7 +39,7 @@ SHARES = (0.0, 0.01, 0.03, 0.1, 0.3, 1.0)
 #: Thresholds of a prediction of two classes.
 THRESHOLDS = (0.4, 0.45, 0.5, 0.55, 0.6)
 #: Slacks of fairlearn's constraints.
-SLACKS = (0.005, 0.02)
+SLACKS = (0.01, 0.03)
 CRITERIA = ("parity", "equal-opportunity", "equalized-odds")
 
 Predict = Callable[["Part"], NDArray[Any]]
@@ -120,6 +120,11 @@ def linear(task: Task, criterion: str) -> Iterator[Predict]:
 def kernel(task: Task, criterion: str) -> Iterator[Predict]:
     """The same with a kernel."""
     yield from encoded(KernelSARL(trade_off=0.0, landmarks=300), task, criterion)
+
+
+def erased(task: Task, criterion: str) -> Iterator[Predict]:
+    """The features without what tells the attribute, as the criterion has it."""
+    yield from encoded(Eraser(trade_off=0.0), task, criterion)
 
 
 def encoded(encoder: Any, task: Task, criterion: str) -> Iterator[Predict]:
@@ -206,6 +211,7 @@ METHODS = {
     "raw features": plain,
     "SARL": linear,
     "KernelSARL": kernel,
+    "Eraser": erased,
     "CertifiedSARL": cells,
     "ExponentiatedGradient": reductions,
     "ThresholdOptimizer": postprocessing,
