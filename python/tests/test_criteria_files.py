@@ -213,7 +213,8 @@ def test_attackers_predict_numbers_bins_and_combinations(table):
     assert names == ["sex", "race", "age", "hours"]
 
 
-def test_the_comparison_of_the_command_line(table, cli, tmp_path):
+def test_the_comparison_of_the_command_line(table, cli, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # where the command writes its figure
     path, frame = table
     asked = ["-t", "y", "-s", "hours+age:kernel", *options("equal-opportunity")]
     asked += ["--features", ",".join(FEATURES[:5]), "--rivals", "none", "--leakages", "0.02"]

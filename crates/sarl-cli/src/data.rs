@@ -13,7 +13,7 @@ use sarl_data::{
 
 use crate::args::{DataOptions, EncoderOptions, Global};
 use crate::demand;
-use crate::encoding::{criterion, params, remarks};
+use crate::encoding::{check_targets, criterion, params, remarks};
 use crate::failure::{Exit, Failure, Outcome};
 use crate::progress::{self, Pass, Spinner};
 use crate::request::{index_warning, notes, request};
@@ -63,6 +63,7 @@ pub fn fit_part(
     }
     let source = source.with_threads(rayon::current_num_threads());
     let request = request(data, &source)?;
+    check_targets(encoder, &request.targets)?;
     let mut schema = learn(&source, &request, global, Schema::learn_deferred)?;
     let (of, assumed) = criterion(encoder, &schema)?;
     params.criterion = of;

@@ -2,7 +2,7 @@
 
 use sarl::{Criterion, Family, Features, FitParams, Fitted, KernelParams, Ridge, Scale};
 
-use sarl_data::{LabelValues, Schema};
+use sarl_data::{LabelValues, Schema, Targets};
 
 use crate::args::{
     Approximation, CriterionName, EncoderOptions, KernelName, NumberOrAuto, Sampling, ScalePolicy,
@@ -35,19 +35,24 @@ pub fn params(options: &EncoderOptions, scale: ScalePolicy) -> Outcome<FitParams
     })
 }
 
-/// The criterion that the options ask for, in a table whose classes are known; with what was assumed.
-pub fn criterion(
-    options: &EncoderOptions,
-    schema: &Schema,
-) -> Outcome<(Criterion, Option<Remark>)> {
-    let given = options.favourable.as_deref();
-    let twice = schema.target_is_features() && !schema.targets().is_empty();
+/// Refuses a target beside the features where no criterion needs it.
+pub fn check_targets(options: &EncoderOptions, targets: &Targets) -> Outcome {
+    let twice = targets.are_features() && !targets.columns().is_empty();
     if twice && options.criterion == CriterionName::Parity {
         let message = "a target column was given together with `:features` as the target";
         return Err(Failure::usage(message).hint(
             "leave it out; with --criterion equalized-odds it says beside what attributes are hidden",
         ));
     }
+    Ok(())
+}
+
+/// The criterion that the options ask for, in a table whose classes are known; with what was assumed.
+pub fn criterion(
+    options: &EncoderOptions,
+    schema: &Schema,
+) -> Outcome<(Criterion, Option<Remark>)> {
+    let given = options.favourable.as_deref();
     match (options.criterion, given) {
         (CriterionName::EqualOpportunity, _) => {}
         (_, Some(_)) => {

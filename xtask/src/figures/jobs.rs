@@ -42,6 +42,8 @@ enum What {
     Python,
     /// The benchmark of the report.
     Page,
+    /// Our encoders beside fairlearn.
+    Fairness,
 }
 
 const fn whole(name: &'static str) -> Table {
@@ -113,6 +115,11 @@ pub(super) const JOBS: &[Job] = &[
         what: What::Python,
     },
     Job { name: "page", tables: &[whole("speed-page")], what: What::Page },
+    Job {
+        name: "beside-fairlearn",
+        tables: &[whole("fairness"), whole("acs-age")],
+        what: What::Fairness,
+    },
 ];
 
 /// The job of this name, or the one that gives the table of this name.
@@ -149,6 +156,12 @@ impl Job {
                 command.arg("browser/bench_open.py").env("SARL_CHROMIUM", chromium()?);
                 readers::page(&text(&mut command)?)
             }
+            What::Fairness => {
+                let file = scratch("fairness.json")?;
+                let mut command = Command::new(python()?);
+                text(command.args(["python/benches/fairness.py", "--json"]).arg(&file))?;
+                self.read(&file)
+            }
         }
     }
 
@@ -177,12 +190,13 @@ impl Job {
 
     /// The tables of a `results.json` that is there already.
     pub(super) fn read(&self, file: &Path) -> Result<Vec<(String, Stored)>> {
-        if !matches!(self.what, What::Reproduce | What::Ours(_)) {
-            bail!("`{}` is not an experiment of `sarl reproduce`", self.name);
+        let text =
+            std::fs::read_to_string(file).with_context(|| format!("cannot read {file:?}"))?;
+        match self.what {
+            What::Reproduce | What::Ours(_) => self.tables_of(&text),
+            What::Fairness => readers::fairness(&serde_json::from_str(&text)?),
+            _ => bail!("`{}` writes no results that could be read again", self.name),
         }
-        self.tables_of(
-            &std::fs::read_to_string(file).with_context(|| format!("cannot read {file:?}"))?,
-        )
     }
 }
 

@@ -225,6 +225,54 @@ pub(super) fn python(found: &Value) -> Result<Tables> {
     ])
 }
 
+/// Accuracies and gaps of `python/benches/fairness.py`, a row for each data set and criterion.
+pub(super) fn fairness(found: &Value) -> Result<Tables> {
+    const METHODS: [&str; 7] = [
+        "raw features",
+        "SARL",
+        "KernelSARL",
+        "Eraser",
+        "CertifiedSARL",
+        "ExponentiatedGradient",
+        "ThresholdOptimizer",
+    ];
+    let measured = found["methods"].as_array().context("no `methods`")?;
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let mut rows: Vec<Vec<String>> = Vec::new();
+    for result in measured {
+        let key = [text(&result["set"]), text(&result["criterion"])];
+        let cell = format!("{} · {:.3}", percent(&result["accuracy"])?, number(&result["gap"])?);
+        let at = METHODS.iter().position(|m| result["method"] == *m);
+        let at = at.with_context(|| format!("an unknown method: {}", result["method"]))?;
+        if rows.last().is_none_or(|row| row[..2] != key) {
+            rows.push(key.into_iter().chain(METHODS.map(|_| "–".to_owned())).collect());
+        }
+        if let Some(row) = rows.last_mut() {
+            row[2 + at] = cell;
+        }
+    }
+    let limit = number(&found["limit"])?;
+    let how = "`cargo xtask figures --only beside-fairlearn`";
+    let settings =
+        format!("{how}; accuracy · gap, settings for a gap of {limit} on validation rows");
+    let columns: Vec<&str> = ["data, attribute", "criterion"].into_iter().chain(METHODS).collect();
+    let age = found["age"].as_array().context("no `age`")?.iter().map(|row| {
+        let leakage = row["leakage"].as_f64().map_or("–".to_owned(), |l| format!("{l:.0e}"));
+        let spread = format!("{:.3}", number(&row["spread"])?);
+        Ok(vec![text(&row["label"]), leakage, percent(&row["accuracy"])?, spread])
+    });
+    let columns_of_age = [
+        "age is hidden as",
+        "leakage",
+        "accuracy",
+        "spread of the selection rate over fifths of age",
+    ];
+    Ok(vec![
+        ("fairness".into(), stored(&settings, &columns, rows)),
+        ("acs-age".into(), stored(how, &columns_of_age, age.collect::<Result<_>>()?)),
+    ])
+}
+
 /// `what: figure` on each line.
 pub(super) fn page(text: &str) -> Result<Tables> {
     let pair = |line: &str| -> Result<Vec<String>> {
@@ -261,6 +309,22 @@ mod tests {
         assert_eq!(rows(&read), [["A", "68.2", "84.1", "1"]]);
         let missing = [Table { name: "one", file: "other", skipped: &[] }];
         assert!(reproduced("`x`", &found, &missing).is_err());
+    }
+
+    #[test]
+    fn methods_beside_each_other() {
+        let one = |method: &str, gap: f64| json!({"set": "A", "criterion": "parity", "method": method, "accuracy": 0.8, "gap": gap});
+        let found = json!({
+            "limit": 0.03,
+            "methods": [one("SARL", 0.02), one("Eraser", 0.0251)],
+            "age": [{"label": "x", "leakage": null, "accuracy": 0.7, "spread": 0.3}],
+        });
+        let read = fairness(&found).unwrap();
+        assert_eq!(
+            rows(&read)[0][..6],
+            ["A", "parity", "–", "80.0 % · 0.020", "–", "80.0 % · 0.025"]
+        );
+        assert_eq!(read[1].1.rows, [["x", "–", "70.0 %", "0.300"]]);
     }
 
     #[test]

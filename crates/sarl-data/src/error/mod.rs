@@ -57,6 +57,9 @@ pub enum DataError {
     /// A number of bins that there cannot be.
     #[error("`bins={found}`: expected a whole number from 2 to {most}")]
     BadBins { found: String, most: usize },
+    /// Quantiles of a column that are all its largest number.
+    #[error("column `{column}`: nearly all rows have its largest number, so there are no bins")]
+    NoBins { column: String },
     /// A label that is made of columns in a way that there is not.
     #[error("`{text}`: {problem}")]
     BadLabel { text: String, problem: &'static str },

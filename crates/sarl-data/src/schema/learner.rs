@@ -268,7 +268,7 @@ pub(super) fn label(learner: Learner) -> Result<Label> {
             (Some(Treat::Bins(bins)), Some(quantiles)) => {
                 // A constant is the same error as of a number.
                 number(&column, spread, written, None, false)?;
-                quantiles.bins(bins, written)
+                quantiles.bins(bins, written).ok_or(DataError::NoBins { column: column.clone() })?
             }
             (treat, _) => number(&column, spread, written, None, treat == Some(Treat::Kernel))?,
         },

@@ -50,8 +50,8 @@ impl Quantiles {
         }
     }
 
-    /// At most so many classes of about the same weight.
-    pub(super) fn bins(self, bins: usize, written: Written) -> LabelValues {
+    /// At most so many classes of about the same weight; nothing where one would have all rows.
+    pub(super) fn bins(self, bins: usize, written: Written) -> Option<LabelValues> {
         let scale = self.seen as f64 / self.sample.len().max(1) as f64;
         let mut values: Vec<(f64, f64, f64)> = match self.counted {
             Some(counted) => {
@@ -62,6 +62,9 @@ impl Quantiles {
         };
         values.sort_by(|a, b| a.0.total_cmp(&b.0));
         let edges = edges(&values, bins);
+        if edges.is_empty() {
+            return None;
+        }
         let mut counts = vec![0.0; edges.len() + 1];
         for (value, _, rows) in &values {
             counts[edges.partition_point(|edge| edge <= value)] += rows;
@@ -69,7 +72,7 @@ impl Quantiles {
         let counts = counts.into_iter().map(|rows| rows.round() as u64).collect();
         let values = names(&edges);
         let of = Some(ClassesOf::Bins { edges, written });
-        LabelValues::Class { kind: ColumnKind::Float, values, counts, of }
+        Some(LabelValues::Class { kind: ColumnKind::Float, values, counts, of })
     }
 }
 
@@ -125,8 +128,8 @@ mod tests {
         let mut quantiles = Quantiles::default();
         quantiles.extend(values, weights);
         match quantiles.bins(bins, Written::Plain) {
-            LabelValues::Class { values, counts, .. } => (values, counts),
-            LabelValues::Number { .. } => (Vec::new(), Vec::new()),
+            Some(LabelValues::Class { values, counts, .. }) => (values, counts),
+            _ => (Vec::new(), Vec::new()),
         }
     }
 
@@ -138,7 +141,8 @@ mod tests {
         assert_eq!(counts, [25, 25, 25, 25]);
         // Many rows of one number are not cut.
         let (names, counts) = of(&[3.0, 3.0, 3.0, 3.0, -1.5, 7.0], None, 3);
-        assert_eq!((names, counts), (vec!["< 3".to_owned(), "≥ 3".to_owned()], vec![1, 5]));
+        assert_eq!((names, counts), (vec!["< 7".to_owned(), "≥ 7".to_owned()], vec![5, 1]));
+        assert!(of(&[1.0, 3.0, 3.0, 3.0], None, 2).0.is_empty());
         let (names, _) = of(&[1.0, 2.0, 3.0], Some(&[8.0, 1.0, 1.0]), 2);
         assert_eq!(names, ["< 2", "≥ 2"]);
     }

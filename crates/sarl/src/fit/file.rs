@@ -133,6 +133,8 @@ impl Fit {
         if empty.layout() != moments.layout() {
             return Err(Error::Merge(Mismatch::Landmarks));
         }
+        let criterion = labels.as_ref().map_or_else(Default::default, |l| l.criterion());
+        let params = FitParams { criterion, ..params };
         let moments = Arc::new(moments);
         let state = State::Sums { map, moments, spreads: Some(chosen.spreads) };
         let (sample, expected) = (None, None);

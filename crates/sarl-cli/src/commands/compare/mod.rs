@@ -14,7 +14,7 @@ use crate::args::{
     Approximation, Compare, EncoderOptions, Global, KernelName, NumberOrAuto, ScalePolicy,
 };
 use crate::data::{check_output, learn, shared};
-use crate::encoding::{criterion, params};
+use crate::encoding::{check_targets, criterion, params};
 use crate::failure::{Failure, Outcome};
 use crate::inquiry::{self, Files};
 use crate::request::{index_warning, notes, request};
@@ -39,6 +39,7 @@ pub fn run(options: &Compare, global: &Global) -> Outcome {
         check_output(html, files.paths())?;
     }
     let request = request(&options.data, &files.data)?;
+    check_targets(&options.encoder, &request.targets)?;
     let schema = learn(&files.data, &request, global, Schema::learn)?;
     let (criterion, assumed) = criterion(&options.encoder, &schema)?;
     plan.encoders.iter_mut().for_each(|(_, params)| params.criterion = criterion);

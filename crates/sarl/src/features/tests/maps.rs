@@ -117,8 +117,7 @@ fn random_features_that_do_not_exist() {
     let text = |r: Result<FeatureMap>| r.unwrap_err().to_string();
     assert_eq!(
         text(FeatureMap::random_features(POLYNOMIAL, 3, 10, 0)),
-        "random Fourier features exist for the RBF and Laplacian kernels, not for the polynomial \
-         one; use landmarks"
+        "there are no random Fourier features of a polynomial kernel; use landmarks"
     );
     for count in [0, 7] {
         assert_eq!(
