@@ -180,14 +180,17 @@ fn certificate(model: &Model) -> String {
         true => format!("{}, the price of the ridge on the training rows", gap_words(gap)),
     };
     let dual_bound = digits(dual_bound);
+    let encoder = match model.is_linear() {
+        true => "linear encoder of these columns",
+        false => "encoder with these kernel features",
+    };
     match goals::keeps(model.goal()) {
         true => format!(
-            "Certificate: no linear encoder of these features hides more than an attacker loss of \
-             {dual_bound} at this utility; {gap}."
+            "Certificate: no {encoder} hides more than an attacker loss of {dual_bound} at this \
+             utility; {gap}."
         ),
         false => format!(
-            "Certificate: no linear encoder of these features has a target loss below \
-             {dual_bound} at this leakage; {gap}."
+            "Certificate: no {encoder} has a target loss below {dual_bound} at this leakage; {gap}."
         ),
     }
 }

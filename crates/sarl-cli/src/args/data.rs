@@ -15,7 +15,7 @@ pub struct DataOptions {
     /// What to keep; COL:class or COL:number overrides the type, `:features` keeps everything that can be kept [default for matrices: y]
     #[arg(long, short, value_name = "COL,…", value_delimiter = ',')]
     pub target: Vec<String>,
-    /// What to hide [default for matrices: s]
+    /// What to hide; COL:kernel or COL:bins=N for numbers, A*B for combinations [default for matrices: s]
     #[arg(long, short, value_name = "COL,…", value_delimiter = ',')]
     pub sensitive: Vec<String>,
     /// What to learn from [default: every other column]; COL:class makes integers categories

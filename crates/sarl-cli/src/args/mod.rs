@@ -133,7 +133,7 @@ pub struct Front {
 /// Fit an encoder for a goal and write it, with its certificate
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Example:\n  sarl fit sarl-demo/mixture.csv -t shape -s colour --max-leakage 0.02 -o m.safetensors\n  sarl fit sarl-demo/mixture.csv -t shape -s colour --max-leakage 0.02 -o m.safetensors --html report.html --audit\n  sarl fit sarl-demo/mixture.csv -t shape -s colour --max-advantage 0.3 -o m.safetensors"
+    after_help = "Example:\n  sarl fit sarl-demo/mixture.csv -t shape -s colour --max-leakage 0.02 -o m.safetensors\n  sarl fit sarl-demo/mixture.csv -t shape -s colour --max-leakage 0.02 -o m.safetensors --html report.html --audit\n  sarl fit sarl-demo/mixture.csv -t shape -s colour --max-advantage 0.3 -o m.safetensors\n  sarl fit sarl-demo/mixture.csv -t shape -s colour --criterion equalized-odds --max-leakage 0.02 -o m.safetensors"
 )]
 pub struct Fit {
     #[command(flatten)]

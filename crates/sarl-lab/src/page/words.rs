@@ -42,13 +42,13 @@ impl Subject<'_> {
 
     fn hides(&self) -> Note {
         let of = match self.several(Role::Sensitive) {
-            true => format!("each of {}, at most", self.hidden),
-            false => self.hidden.clone(),
+            true => format!("each of {}{}, at most", self.hidden, self.among()),
+            false => format!("{}{}", self.hidden, self.among()),
         };
         let mut text: Vec<Words> = vec![
             "From the encoded data (z), the best linear attacker explains ".into(),
             Words::Live("leaks"),
-            format!(" of the variation in {of}{}", self.among()).into(),
+            format!(" of the variation in {of}").into(),
         ];
         text.extend(self.training("leakage"));
         text.extend([". ".into(), Words::Live(LEAK_WARNING)]);
