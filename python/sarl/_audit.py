@@ -16,7 +16,7 @@ from ._columns import Columns, one_hot
 from ._labels import Treats
 from ._progress import Bar
 from ._results import Audit
-from ._rows import array, length, matrix, native, take
+from ._rows import array, category, length, matrix, native, take
 
 #: X, y and sensitive features of the same rows.
 _Side = tuple[Any, Any, Any]
@@ -156,6 +156,7 @@ def audit(
         probes=used_probes,
         seeds=[random_state + i for i in range(seeds)],
         threads=threads(n_jobs) or os.cpu_count() or 1,
+        favourable=_favourable(encoder, attributes[0][1]) if targets else None,
         own=second,
         progress=None if bar is None else _shown(bar),
     )
@@ -234,6 +235,15 @@ def _attributes(whole: Any, sides: list[Any], name: str, target: bool, treat: Tr
             name, classes, _, _ = each[0]
             found.append((name, classes, [side[3] for side in each]))
     return found
+
+
+def _favourable(encoder: Any, classes: list[str]) -> int | None:
+    """The place of the class that the encoder's criterion is about, if it is about one."""
+    for step in [step for _, step in getattr(encoder, "steps", [])] or [encoder]:
+        found = getattr(step, "favourable_", None)
+        if found is not None and category(found) in classes:
+            return classes.index(category(found))
+    return None
 
 
 def _types(encoder: Any, *given: Treats | None) -> list[Treats]:

@@ -47,6 +47,7 @@ def audit(
     probes: Sequence[str | tuple[str, Callable[..., Any], tuple[bool, bool]]],
     seeds: Sequence[int],
     threads: int,
+    favourable: int | None = None,
     own: tuple[_Matrix, Sequence[tuple[int, _Values]]] | None = None,
     progress: Callable[[int, int], Any] | None = None,
 ) -> list[str]: ...

@@ -23,7 +23,7 @@ type Attribute<'py> = (String, Vec<String>, LabelArray<'py>, LabelArray<'py>);
 /// Audits each view (rows to learn from, rows to be tested on) for each attribute, targets first.
 /// A JSON text for each view.
 #[pyfunction]
-#[pyo3(signature = (views, attributes, targets, *, probes, seeds, threads, own=None, progress=None))]
+#[pyo3(signature = (views, attributes, targets, *, probes, seeds, threads, favourable=None, own=None, progress=None))]
 #[allow(clippy::too_many_arguments, reason = "keywords of Python's")]
 pub fn audit(
     py: Python<'_>,
@@ -33,6 +33,7 @@ pub fn audit(
     probes: Vec<Named<'_>>,
     seeds: Vec<u64>,
     threads: usize,
+    favourable: Option<u32>,
     own: Option<(Matrix<'_>, Vec<(usize, LabelArray<'_>)>)>,
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Vec<String>> {
@@ -87,7 +88,7 @@ pub fn audit(
         let mut sides: Vec<Side> = Vec::new();
         for found in found {
             sides.push(match sides.first() {
-                None => Side::new(found, &attributes),
+                None => Side::favouring(found, &attributes, favourable),
                 Some(z) => Side::beside(found, &attributes, z),
             });
         }

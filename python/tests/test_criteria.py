@@ -556,3 +556,17 @@ class TestEraser:
         assert np.allclose(
             Eraser().fit(X, y, sensitive_features=s).transform(X), plain.transform(X)
         )
+
+
+def test_audits_favour_the_class_of_the_encoder():
+    """Equal opportunity is about the favourable class, also where it is not the second."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1500, 4))
+    y = np.where(X[:, 0] + 0.5 * rng.normal(size=1500) > 0.5, "bad", "good")
+    s = np.where(X[:, 1] + 0.5 * rng.normal(size=1500) > 0, "a", "b")
+    options = {"criterion": "equal-opportunity", "favourable": "bad"}
+    encoder = SARL(max_leakage=0.01, **options).fit(X, y, sensitive_features=s)
+    found = sarl.audit(encoder, X, y, sensitive_features=s, probes=["logistic"], seeds=1)
+    assert found.fairness["positive"] == ["bad"]
+    compared = sarl.compare(X, y, s, rivals=[], probes=["linear"], leakages=[0.01], **options)
+    assert compared.to_dict()["entries"][1]["fairness"]

@@ -45,7 +45,6 @@ pub fn audit_curve(
     let files = Files::open(data, &probing)?;
     let mut parts = files.read(schema, None, true, &probing, params.seed, global)?;
     parts.standardise(schema.dense_width(), params.scale);
-    parts.favourable = params.criterion.favourable();
     Ok(AuditCurve::refitted(&parts, params, goal, &progress::watch(global.quiet))?)
 }
 

@@ -9,7 +9,7 @@ mod rivals;
 mod table;
 mod words;
 
-use sarl::FitParams;
+use sarl::{Criterion, FitParams};
 use sarl_eval::{Attributes, Labels, Probe, Side};
 
 pub use self::entry::Method;
@@ -63,7 +63,9 @@ impl Plan {
     ///
     /// A fit of ours that fails, a method that was named and cannot hide such labels, or an
     /// interruption. Another method that fails is a result.
-    pub fn run(&self, parts: Parts, watch: &dyn Watch) -> Result<Compared> {
+    pub fn run(&self, mut parts: Parts, watch: &dyn Watch) -> Result<Compared> {
+        let criterion = self.encoders.first().map(|(_, params)| params.criterion);
+        parts.favourable = criterion.and_then(Criterion::favourable);
         let rows = parts.fitted()?;
         for (_, params) in &self.encoders {
             params.check_rows(rows.len() as u64)?;

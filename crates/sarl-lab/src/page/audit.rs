@@ -105,7 +105,9 @@ impl AuditCurve {
         // The large network is the costliest of all, and hardly ever the best.
         let who: Vec<&dyn Probe> =
             probes::all().into_iter().filter(|p| p.name() != "net-128x128").collect();
-        let comparison = parts.comparison(&attributes, Probing::both(&who))?;
+        let favourable = params.criterion.favourable();
+        let comparison =
+            Comparison { favourable, ..parts.comparison(&attributes, Probing::both(&who))? };
         let model = parts.fitted()?.fit(params, &|| watch.stop())?.solve(Goal::Lambda(0.0))?;
         let curve = Self::along(&comparison, &model, goal, &[params.seed], watch)?;
         let rows = parts.words()

@@ -52,7 +52,6 @@ pub fn run(options: &Compare, global: &Global) -> Outcome {
     let mut parts = files.read(&schema, None, true, &options.probing, seed, global)?;
     let scale = params(&options.encoder, options.data.scale)?.scale;
     parts.standardise(schema.dense_width(), scale);
-    parts.favourable = criterion.favourable();
     let compared = plan.run(parts, &progress::watch(global.quiet))?;
     let mut json = compared.json();
     let seconds = start.elapsed().as_secs_f64();
