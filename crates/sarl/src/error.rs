@@ -136,6 +136,12 @@ pub enum Error {
         /// The label's name.
         name: String,
     },
+    /// Columns of a label that cannot be made of those that are added up.
+    #[error("the columns of label `{name}` are not those that are added up for it")]
+    MadeOfOthers {
+        /// The label's name.
+        name: String,
+    },
     /// The features themselves can only be kept.
     #[error("the features themselves cannot be the sensitive label")]
     FeaturesHidden,

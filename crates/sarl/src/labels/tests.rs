@@ -4,9 +4,9 @@ use faer::{Mat, MatRef};
 
 use super::kernel::LabelSample;
 use super::{Criterion, LabelMap};
-use crate::moments::{Block, LabelKind, Layout, Role};
+use crate::moments::{Block, LabelKind, Layout, Made, Moments, MomentsOptions, Role};
 use crate::spectral::linalg::{cholesky, solve_lower, solve_lower_transposed};
-use crate::{Fit, FitParams, Fitted, Goal, Ridge, Scale, tolerance};
+use crate::{Error, Fit, FitParams, Fitted, Goal, Ridge, Scale, tolerance};
 
 const ROWS: usize = 600;
 
@@ -328,6 +328,19 @@ fn criteria_that_do_not_suit_are_refused() {
     let added = map.layout(&hidden(Layout::dense(1).class("y", Role::Target, 2)));
     assert_eq!(LabelMap::from_json(&map.to_json().unwrap(), &added).unwrap().0, map);
     assert!(LabelMap::from_json("{}", &added).is_err());
+    // A file may say anything of its columns.
+    let wrong = [
+        Made::Joint { classes: 2, groups: 3, only: None },
+        Made::Joint { classes: 2, groups: 2, only: Some(2) },
+        Made::Masked { classes: 2, width: 1, only: None },
+        Made::Columns { width: 4 },
+    ];
+    for made in wrong {
+        let mut labels = added.labels().to_vec();
+        labels[1].made = Some(made);
+        let moments = Moments::new(added.relabelled(labels), MomentsOptions::default());
+        assert!(matches!(moments, Err(Error::MadeOfOthers { .. })), "{made:?}");
+    }
 }
 
 #[test]

@@ -17,6 +17,7 @@ use std::ops::Range;
 use faer::Mat;
 use serde::{Deserialize, Serialize};
 
+use super::layout::LabelKind;
 use crate::spectral::linalg::{cholesky, solve_lower, solve_lower_transposed};
 use crate::{Result, tolerance};
 
@@ -45,6 +46,27 @@ impl Made {
             Made::Columns { width } | Made::Residual { width, .. } => width,
             Made::Joint { classes, groups, only } => groups.saturating_mul(blocks(classes, only)),
             Made::Masked { classes, width, only } => width.saturating_mul(blocks(classes, only)),
+        }
+    }
+
+    /// Whether it can be made of the columns of this kind that are added up.
+    pub(super) fn suits(self, kind: &LabelKind) -> bool {
+        let within =
+            |only: Option<u32>, classes: usize| only.is_none_or(|only| (only as usize) < classes);
+        match (self, kind) {
+            (Made::Joint { classes, groups, only }, LabelKind::Class { classes: all }) => {
+                classes.checked_mul(groups) == Some(*all) && within(only, classes)
+            }
+            (Made::Masked { classes, width, only }, LabelKind::Number { width: all }) => {
+                let each = width.checked_add(1);
+                each.and_then(|each| each.checked_mul(classes)) == Some(*all)
+                    && within(only, classes)
+                    && width > 0
+            }
+            (Made::Residual { width, given }, LabelKind::Number { width: all }) => {
+                width.checked_add(given) == Some(*all) && width > 0
+            }
+            _ => false,
         }
     }
 

@@ -134,6 +134,11 @@ impl Moments {
             let message = "the features of a label's kernel are chosen by a `Fit`";
             return Err(Error::Unavailable(message));
         }
+        // A file may say anything of its columns.
+        let wrong = |l: &&Label| l.made.is_some_and(|made| !made.suits(&l.kind));
+        if let Some(label) = layout.labels.iter().find(wrong) {
+            return Err(Error::MadeOfOthers { name: label.name.clone() });
+        }
         options.check()?;
         let pairs = layout.pairs();
         let (shift, lanes, noise) = (Vec::new(), Vec::new(), Vec::new());
