@@ -1,6 +1,7 @@
 //! What a developer types: `cargo xtask test`, `cargo xtask bench`.
 
 mod figures;
+mod fuzz;
 mod licences;
 
 use std::path::{Path, PathBuf};
@@ -18,16 +19,21 @@ usage: cargo xtask <task>
   docs         the API documentation, in target/doc
   figures      the tables of measured figures in README.md and docs: run what measures them, or only
                --only NAME, --stored, --check
+  fuzz         every parser, and fit, encode, recompute, under libFuzzer: --minutes N, --target NAME
   licences     THIRD-PARTY.md: the crates that are compiled in, with their licences; --check
 ";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let (task, rest) = arguments.split_first().map_or((None, &[][..]), |(t, r)| (Some(t), r));
+    if let Some(rustc) = task.filter(|t| fuzz::is_compiler(t)) {
+        return fuzz::compile(rustc, rest);
+    }
     let result = match task.map(String::as_str) {
         Some("test") => test(),
         Some("bench") => bench(),
         Some("docs") => cargo(&["doc", "--release", "--workspace", "--no-deps"]),
+        Some("fuzz") => fuzz::fuzz(rest),
         Some("figures") => figures::figures(rest),
         Some("licences") if rest.is_empty() => licences::licences(false),
         Some("licences") if rest == ["--check"] => licences::licences(true),
@@ -64,6 +70,7 @@ fn test() -> Result<()> {
     run(Command::new(python).args(["-m", "ruff", "check", "python", "browser"]))?;
     run(Command::new(python).args(["-m", "ruff", "format", "--check", "python", "browser"]))?;
     cargo_with(&["test", "--release", "--workspace"], &[("SARL_PYTHON", python)])?;
+    fuzz::fuzz(&["--minutes".to_owned(), "2".to_owned()])?;
     run(Command::new(python).args(["-m", "pytest"]))?;
     let chromium = chromium()?;
     // The tests of the command have built it.

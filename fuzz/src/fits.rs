@@ -1,0 +1,243 @@
+//! Fit, encode, recompute: what a certificate says of z must hold for the z that comes out.
+
+use faer::{Mat, MatRef};
+use rand::RngExt;
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+use sarl::{
+    Approximation, Block, Criterion, Error, Family, Features, Fit, FitParams, Goal, KernelParams,
+    Layout, Model, Ridge, Role, Scale,
+};
+
+use crate::draw::Draw;
+use crate::recompute::explained;
+
+/// What a certificate may be wrong by, as a share of a variance.
+const TOLERANCE: f64 = 1e-6;
+
+/// A small table, made of a few choices.
+struct Table {
+    x: Mat<f64>,
+    codes: Option<(Vec<u32>, usize)>,
+    target: Column,
+    sensitive: Vec<Column>,
+    weights: Option<Vec<f64>>,
+}
+
+/// A label.
+enum Column {
+    Class(Vec<u32>, usize),
+    Number(Mat<f64>),
+}
+
+impl Column {
+    /// A number that depends on a feature and on chance, or its thirds or halves.
+    fn drawn(draw: &mut Draw<'_>, x: MatRef<'_, f64>, random: &mut ChaCha8Rng) -> Self {
+        let (from, noise) = (draw.below(x.ncols()), draw.of(&[0.0, 0.3, 1.0, 1e-9]));
+        let column: Vec<f64> = x.col(from).iter().copied().collect();
+        let (low, high) =
+            column.iter().fold((f64::MAX, f64::MIN), |(l, h), &v| (l.min(v), h.max(v)));
+        let spread = if high > low { high - low } else { 1.0 };
+        let value = |v: f64, chance: f64| (v - low) / spread + noise * chance;
+        let values: Vec<f64> =
+            column.iter().map(|&v| value(v, random.random_range(-1.0..1.0))).collect();
+        match draw.below(4) {
+            0 => Column::Number(Mat::from_fn(values.len(), 1, |i, _| values[i])),
+            classes => {
+                let class = |v: f64| (v.clamp(0.0, 0.999) * (classes + 1) as f64) as u32;
+                Column::Class(values.into_iter().map(class).collect(), classes + 1)
+            }
+        }
+    }
+
+    fn in_layout(&self, layout: Layout, name: &str, role: Role) -> Layout {
+        match self {
+            Column::Class(_, classes) => layout.class(name, role, *classes),
+            Column::Number(_) => layout.number(name, role, 1),
+        }
+    }
+
+    fn in_block<'a>(&'a self, block: Block<'a, f64>) -> Block<'a, f64> {
+        match self {
+            Column::Class(classes, _) => block.class(classes),
+            Column::Number(numbers) => block.number(numbers.as_ref()),
+        }
+    }
+
+    /// The columns whose variance is explained: one for each class, or the number.
+    fn columns(&self) -> Vec<Vec<f64>> {
+        match self {
+            Column::Number(numbers) => vec![numbers.col(0).iter().copied().collect()],
+            Column::Class(codes, classes) => {
+                let indicator = |class| codes.iter().map(|&c| f64::from(c == class)).collect();
+                (0..*classes as u32).map(indicator).collect()
+            }
+        }
+    }
+}
+
+impl Table {
+    fn drawn(draw: &mut Draw<'_>) -> Self {
+        let mut random = ChaCha8Rng::seed_from_u64(u64::from(draw.byte()));
+        let (rows, width) = (2 + draw.below(60), 1 + draw.below(6));
+        let mut x = Mat::<f64>::zeros(rows, width);
+        for j in 0..width {
+            let kind = draw.below(4);
+            let (near, scale) = (10f64.powi(-(draw.below(12) as i32)), draw.of(&SCALES));
+            let offset = draw.of(&OFFSETS) * scale;
+            for i in 0..rows {
+                let chance = random.random_range(-1.0..1.0);
+                x[(i, j)] = offset
+                    + scale
+                        * match kind {
+                            0 => chance,
+                            1 => (chance * 3.0f64).round(),
+                            2 if j > 0 => x[(i, j - 1)] + near * chance,
+                            _ => 1.0 + near * chance,
+                        };
+            }
+        }
+        let codes = draw.yes().then(|| {
+            let categories = 1 + draw.below(4);
+            let code = |_| random.random_range(0..categories as u32);
+            ((0..rows).map(code).collect::<Vec<u32>>(), categories)
+        });
+        let weights = draw.yes().then(|| {
+            let least = draw.of(&[1.0, 6.0, 12.0, 30.0]);
+            let weight = |_| 10f64.powf(-least * random.random_range(0.0..1.0));
+            (0..rows).map(weight).collect::<Vec<f64>>()
+        });
+        if draw.yes() {
+            let (row, column) = (draw.below(rows), draw.below(width));
+            x[(row, column)] = draw.of(&[0.0, 1e6, 1e12, -1e15, 1e-300]);
+        }
+        let target = Column::drawn(draw, x.as_ref(), &mut random);
+        let count = 1 + draw.below(2);
+        let sensitive = (0..count).map(|_| Column::drawn(draw, x.as_ref(), &mut random)).collect();
+        Table { x, codes, target, sensitive, weights }
+    }
+
+    fn layout(&self) -> Layout {
+        let mut layout = Layout::dense(self.x.ncols());
+        if let Some((_, categories)) = &self.codes {
+            layout = layout.coded(&[*categories]);
+        }
+        let layout = self.target.in_layout(layout, "y", Role::Target);
+        let labels = self.sensitive.iter().enumerate();
+        labels.fold(layout, |layout, (i, s)| s.in_layout(layout, &format!("s{i}"), Role::Sensitive))
+    }
+
+    fn block(&self) -> Block<'_, f64> {
+        let mut block = Block::new(self.x.as_ref());
+        if let Some((codes, _)) = &self.codes {
+            block = block.coded(codes);
+        }
+        let block = self.sensitive.iter().fold(self.target.in_block(block), |b, s| s.in_block(b));
+        match &self.weights {
+            Some(weights) => block.weighted(weights),
+            None => block,
+        }
+    }
+}
+
+const SCALES: [f64; 8] = [1.0, 1.0, 1.0, 1e-3, 1e3, 1e6, 1e-9, 1e12];
+const OFFSETS: [f64; 6] = [0.0, 0.0, 0.0, 1.0, 1e3, 1e7];
+
+fn params(draw: &mut Draw<'_>) -> FitParams {
+    let features = match draw.below(3) {
+        0 => Features::Kernel(kernel(draw)),
+        _ => Features::Linear,
+    };
+    FitParams {
+        features,
+        scale: draw.of(&[Scale::Standard, Scale::Standard, Scale::None]),
+        ridge: draw.of(&[Ridge::Default, Ridge::Fixed(0.0), Ridge::Fixed(1e-3), Ridge::Auto]),
+        dimensions: draw.of(&[None, None, None, Some(1), Some(2)]),
+        folds: draw.of(&[1, 2, 5]),
+        seed: u64::from(draw.byte()),
+        criterion: draw.of(&[
+            Criterion::Parity,
+            Criterion::Parity,
+            Criterion::Parity,
+            Criterion::EqualizedOdds,
+            Criterion::EqualOpportunity { favourable: 0 },
+        ]),
+        ..FitParams::default()
+    }
+}
+
+fn kernel(draw: &mut Draw<'_>) -> KernelParams {
+    let family = draw.of(&[Family::Rbf, Family::Laplacian, Family::Polynomial]);
+    KernelParams {
+        gamma: draw.of(&[None, None, Some(1e-2), Some(0.05), Some(1.0), Some(100.0)]),
+        degree: 1 + draw.below(10) as u32,
+        coef0: draw.of(&[1.0, 0.0, 1e3]),
+        approximation: draw.of(&[
+            Approximation::Landmarks,
+            Approximation::UniformLandmarks,
+            Approximation::Exact,
+            Approximation::RandomFeatures,
+        ]),
+        landmarks: 1 + draw.below(40),
+        tolerance: draw.of(&[1e-6, 0.0, 1e-2]),
+        ..KernelParams::new(family)
+    }
+}
+
+fn goal(draw: &mut Draw<'_>) -> Goal {
+    let value = draw.share();
+    match draw.below(4) {
+        0 | 1 => Goal::Leakage(value.powi(3)),
+        2 => Goal::Utility(value),
+        _ => Goal::Lambda(value),
+    }
+}
+
+/// Choices become a table, parameters and a goal; a refusal is no find.
+pub(crate) fn fit(bytes: &[u8]) {
+    let mut draw = Draw(bytes);
+    let (params, goal) = (params(&mut draw), goal(&mut draw));
+    let table = Table::drawn(&mut draw);
+    let Ok(model) = fitted(&table, &params, goal) else { return };
+    let z = model.encoder().encode_block(&table.block()).expect("the rows of a fit are encoded");
+    if params.criterion == Criterion::Parity {
+        holds(&model, &table, z.as_ref());
+    }
+    let bytes = model.to_bytes().expect("a model is written");
+    let again = Model::from_bytes(&bytes).expect("a model that was written is read");
+    let same = again.encoder().encode_block(&table.block()).expect("it encodes the same rows");
+    assert_eq!(z, same, "the model that was read has another z");
+}
+
+fn fitted(table: &Table, params: &FitParams, goal: Goal) -> Result<Model, Error> {
+    let block = table.block();
+    let mut fit = Fit::new(params.clone(), table.layout())?;
+    if fit.needs_sample() {
+        fit.sample(&block)?;
+        fit.choose(&|| false)?;
+    }
+    fit.push(&block)?;
+    fit.finish()?.solve(goal)
+}
+
+/// What is certified of the training rows, recomputed from z.
+fn holds(model: &Model, table: &Table, z: MatRef<'_, f64>) {
+    let even = vec![1.0; z.nrows()];
+    let weights = table.weights.as_ref().unwrap_or(&even);
+    let found = model.attributes().expect("a solution has its labels");
+    for (label, said) in table.sensitive.iter().zip(&found.sensitive) {
+        let Some(real) = explained(z, &label.columns(), weights) else { continue };
+        let (name, most) = (&said.name, said.limit.unwrap_or(said.share).max(said.share));
+        assert!(
+            real <= most + TOLERANCE,
+            "z leaks {real:.9} of {name}, and {most:.9} is certified"
+        );
+    }
+    let Some(kept) = explained(z, &table.target.columns(), weights) else { return };
+    let bounds = *model.front().expect("a model has a front").bounds();
+    let (loss, certified) = (1.0 - kept, model.point().losses.jy / bounds.target_variance);
+    assert!(
+        loss <= certified + TOLERANCE,
+        "z leaves {loss:.9} of the target, and {certified:.9} is certified"
+    );
+}
