@@ -14,6 +14,7 @@ mod inquiry;
 mod memory;
 mod origin;
 mod output;
+mod outputs;
 mod page;
 mod plot;
 mod progress;
@@ -22,6 +23,7 @@ mod request;
 mod sheet;
 mod solution;
 mod terminal;
+mod threads;
 mod typed;
 mod verdict;
 mod warnings;
@@ -30,7 +32,7 @@ use std::process::ExitCode;
 
 use args::{Cli, Command};
 use clap::Parser;
-use failure::{Exit, Failure, Outcome};
+use failure::Outcome;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
@@ -54,10 +56,7 @@ fn silence_readers() {
 }
 
 fn run(cli: &Cli) -> Outcome {
-    if let Some(threads) = cli.global.threads {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.into());
-        pool.build_global().map_err(|e| Failure::new(Exit::Machine, e.to_string()))?;
-    }
+    threads::start(&cli.global)?;
     let global = &cli.global;
     match &cli.command {
         Command::Demo(options) => commands::demo::run(options, global),

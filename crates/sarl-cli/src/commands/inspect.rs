@@ -1,6 +1,7 @@
 //! `sarl inspect`.
 
 use sarl_data::{ColumnReport, ColumnRole, Inspection, Refused, Source};
+use sarl_lab::plain;
 use serde_json::json;
 
 use crate::args::{Global, Inspect};
@@ -53,7 +54,11 @@ fn column_json(column: &ColumnReport) -> serde_json::Value {
 }
 
 fn text(found: &Inspection, features: u64, memory: u64) -> String {
-    let columns = &found.columns;
+    let mut columns = found.columns.clone();
+    for c in &mut columns {
+        c.name = plain(&c.name).into_owned();
+        c.remarks.iter_mut().for_each(|remark| *remark = plain(remark).into_owned());
+    }
     let name = columns.iter().map(|c| c.name.chars().count()).max().unwrap_or(0).clamp(6, NAME);
     let mut lines = vec![
         format!("{} rows, {} columns", found.rows, columns.len()),
@@ -61,7 +66,7 @@ fn text(found: &Inspection, features: u64, memory: u64) -> String {
         line("column", name, "role", "kind", "values", "missing"),
         "─".repeat(line("", name, "", "", "", "missing").chars().count()),
     ];
-    for c in columns {
+    for c in &columns {
         let values = format!("{}{}", if c.more { ">" } else { "" }, c.values);
         let (role, kind) = (c.role.word(), c.kind.word());
         lines.push(line(&cut(&c.name, name), name, role, kind, &values, &c.missing.to_string()));
@@ -73,7 +78,7 @@ fn text(found: &Inspection, features: u64, memory: u64) -> String {
         demand::shown(memory)
     ));
     if let Some(add) = add(found) {
-        lines.push(format!("for that, add: {add}"));
+        lines.push(format!("for that, add: {}", plain(&add)));
     }
     lines.join("\n")
 }
