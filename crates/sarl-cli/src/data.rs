@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use faer::MatRef;
 use sarl::cells::Part;
-use sarl::{Block, Features, Fit, FitParams, Fitted, Layout, Role};
+use sarl::{Block, Fit, FitParams, Fitted, Layout, Role};
 use sarl_data::{
     BlockOptions, DataBlock, FeatureValues, LabelColumn, LabelValues, Labels, Missing, Request,
     Schema, Source, same_file,
@@ -66,9 +66,7 @@ pub fn fit_part(
     let mut schema = learn(&source, &request, global, Schema::learn_deferred)?;
     let (of, assumed) = criterion(encoder, &schema)?;
     params.criterion = of;
-    if params.features == Features::Linear {
-        demand::check(&schema, encoder.folds)?;
-    }
+    demand::check(&schema, &params)?;
     params.check_rows(schema.rows())?;
     let part = part.map(|part| (part, encoder.seed));
     let rows = Rows { source: &source, schema: &schema, part, global };

@@ -18,6 +18,8 @@ pub enum Exit {
     Data = 3,
     /// The machine could not.
     Machine = 4,
+    /// A fault of the program itself.
+    Fault = 70,
     /// Ctrl-C.
     Interrupted = 130,
 }
@@ -109,6 +111,7 @@ impl From<sarl::Error> for Failure {
             | Error::Criterion { .. }
             | Error::UnknownLabel { .. } => (Exit::Usage, None),
             Error::NoConvergence { .. } => (Exit::Machine, None),
+            Error::Memory(_) => (Exit::Machine, Some("use fewer columns, --landmarks or --folds")),
             Error::TooManyRows { .. } => {
                 (Exit::Machine, Some("use --approx landmarks, or fewer rows"))
             }

@@ -1,5 +1,6 @@
 //! `sarl inspect`.
 
+use sarl::FitParams;
 use sarl_data::{ColumnReport, ColumnRole, Inspection, Refused, Source};
 use sarl_lab::plain;
 use serde_json::json;
@@ -8,7 +9,7 @@ use crate::args::{Global, Inspect};
 use crate::failure::Outcome;
 use crate::progress::Pass;
 use crate::request::request_without_labels;
-use crate::{demand, output};
+use crate::output;
 
 /// Letters of a line.
 const LINE: usize = 80;
@@ -25,7 +26,8 @@ pub fn run(options: &Inspect, global: &Global) -> Outcome {
     let used = |c: &&ColumnReport| c.role == ColumnRole::Feature;
     let features: u64 = found.columns.iter().filter(used).map(|c| c.width as u64).sum();
     let dense = found.columns.iter().filter(used).filter(|c| c.width == 1).count() as u64;
-    let memory = demand::bytes(found.rows, dense, features, options.folds);
+    let memory = FitParams { folds: options.folds as usize, ..Default::default() };
+    let memory = memory.bytes(found.rows, dense, features);
     if global.json {
         let columns: Vec<_> = found.columns.iter().map(column_json).collect();
         return output::print_json(&json!({
@@ -75,7 +77,7 @@ fn text(found: &Inspection, features: u64, memory: u64) -> String {
     lines.push(String::new());
     lines.push(format!(
         "a linear fit would learn from {features} columns of numbers and need about {}",
-        demand::shown(memory)
+        sarl_memory::shown(memory)
     ));
     if let Some(add) = add(found) {
         lines.push(format!("for that, add: {}", plain(&add)));
