@@ -4,7 +4,8 @@ use std::process::ExitCode;
 
 use sarl_data::{DataError, ExitClass};
 
-use crate::terminal::{Tone, labelled};
+use crate::output::say;
+use crate::terminal::Tone;
 
 /// The exit codes of the contract.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,6 +18,8 @@ pub enum Exit {
     Data = 3,
     /// The machine could not.
     Machine = 4,
+    /// A fault of the program itself.
+    Fault = 70,
     /// Ctrl-C.
     Interrupted = 130,
 }
@@ -54,14 +57,13 @@ impl Failure {
     }
 
     /// Says it on stderr and gives the exit code.
-    #[allow(clippy::print_stderr, reason = "this is where errors are said")]
     pub fn report(&self) -> ExitCode {
         if self.broken_pipe {
             return ExitCode::SUCCESS;
         }
-        eprintln!("{}", labelled("error:", Tone::Bad, &self.message));
+        say("error:", Tone::Bad, &self.message);
         if let Some(hint) = &self.hint {
-            eprintln!("{}", labelled("hint:", Tone::Strong, hint));
+            say("hint:", Tone::Strong, hint);
         }
         ExitCode::from(self.exit as u8)
     }
@@ -109,6 +111,7 @@ impl From<sarl::Error> for Failure {
             | Error::Criterion { .. }
             | Error::UnknownLabel { .. } => (Exit::Usage, None),
             Error::NoConvergence { .. } => (Exit::Machine, None),
+            Error::Memory(_) => (Exit::Machine, Some("use fewer columns, --landmarks or --folds")),
             Error::TooManyRows { .. } => {
                 (Exit::Machine, Some("use --approx landmarks, or fewer rows"))
             }

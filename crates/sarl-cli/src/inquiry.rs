@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use sarl::Model;
-use sarl_data::{BlockOptions, Schema, Source, Unseen};
+use sarl_data::{BlockOptions, Schema, Source, Unseen, same_file};
 use sarl_eval::{Probe, probes};
 use sarl_lab::{Parts, choose};
 
@@ -49,7 +49,7 @@ impl Files {
             true => None,
             false => Some(open(&options.test)?),
         };
-        let both = |path: &&Path| data.paths().any(|s| s == *path);
+        let both = |path: &&Path| data.paths().any(|s| same_file(s, path));
         if let Some(path) = test.iter().flat_map(Source::paths).find(both) {
             let message = format!("{}: is DATA and --test at the same time", path.display());
             return Err(Failure::usage(message).hint("leave --test out to split DATA"));

@@ -8,12 +8,14 @@ mod commands;
 mod data;
 mod demand;
 mod encoding;
+mod end;
 mod failure;
 mod given_away;
 mod inquiry;
 mod memory;
 mod origin;
 mod output;
+mod outputs;
 mod page;
 mod plot;
 mod progress;
@@ -22,6 +24,7 @@ mod request;
 mod sheet;
 mod solution;
 mod terminal;
+mod threads;
 mod typed;
 mod verdict;
 mod warnings;
@@ -30,34 +33,28 @@ use std::process::ExitCode;
 
 use args::{Cli, Command};
 use clap::Parser;
-use failure::{Exit, Failure, Outcome};
+use failure::Outcome;
+
+/// Memory is counted, so that no input can take more than `--memory`.
+#[global_allocator]
+static ALLOCATOR: sarl_memory::Counted = sarl_memory::Counted;
 
 fn main() -> ExitCode {
+    end::prepare();
     let cli = Cli::parse();
-    silence_readers();
     progress::listen();
-    match run(&cli) {
+    match end::without_panic(|| run(&cli)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => failure.report(),
     }
 }
 
-/// Readers of damaged files may panic inside; that is caught and becomes an error, and the panic's
-/// own message would only confuse.
-fn silence_readers() {
-    let said = std::panic::take_hook();
-    std::panic::set_hook(Box::new(move |panic| {
-        if std::thread::current().name() != Some(sarl_data::READER_THREAD) {
-            said(panic);
-        }
-    }));
-}
-
 fn run(cli: &Cli) -> Outcome {
-    if let Some(threads) = cli.global.threads {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.into());
-        pool.build_global().map_err(|e| Failure::new(Exit::Machine, e.to_string()))?;
+    if let Some(bytes) = cli.global.memory {
+        sarl_memory::set_limit(bytes);
     }
+    sarl_memory::when_exceeded(end::out_of_memory);
+    threads::start(&cli.global)?;
     let global = &cli.global;
     match &cli.command {
         Command::Demo(options) => commands::demo::run(options, global),

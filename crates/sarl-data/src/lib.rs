@@ -72,7 +72,9 @@ mod format;
 mod guard;
 mod inspect;
 mod nearest;
+mod part;
 mod picks;
+mod place;
 mod request;
 mod rows;
 mod schema;
@@ -94,6 +96,7 @@ pub use error::{DataError, ExitClass, Result, Unusable, WhyUnusable, quoted};
 pub use format::RowsHint;
 pub use guard::READER_THREAD;
 pub use inspect::{ColumnReport, ColumnRole, Holds, Inspection, Refused};
+pub use place::{is_stdout, same_file};
 pub use request::{Missing, Request, Targets};
 pub use schema::{
     ClassColumn, ClassesOf, Feature, FeatureValues, Label, LabelValues, NumberColumn, Progress,

@@ -251,6 +251,9 @@ pub enum Error {
         /// How many it takes.
         most: usize,
     },
+    /// The fit needs more memory than there may be.
+    #[error("the fit is too large: {0}")]
+    Memory(sarl_memory::Exceeded),
     /// A kernel that random features cannot stand for.
     #[error("there are no random Fourier features of a polynomial kernel; use landmarks")]
     NoRandomFeatures,

@@ -43,6 +43,9 @@ pub struct Global {
     /// Threads to use [default: all]
     #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: Option<u16>,
+    /// Memory to use at most, such as 800M or 4G [default: four fifths of the machine's]
+    #[arg(long, global = true, value_name = "SIZE", value_parser = sarl_memory::parse)]
+    pub memory: Option<u64>,
 }
 
 /// The commands.

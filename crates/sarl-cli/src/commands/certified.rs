@@ -18,7 +18,7 @@ use crate::origin::Origin;
 use crate::output::{self, bounds_json, joined, percent, point_json};
 use crate::progress::{self, Spinner};
 use crate::sheet::{Sheet, Step};
-use crate::{attributes, certificate, given_away, page, plot};
+use crate::{attributes, certificate, given_away, page, plot, terminal};
 
 /// Points of a certified front.
 const POINTS: usize = 12;
@@ -80,9 +80,11 @@ pub fn fit(options: &Fit, goal: &CellGoal, global: &Global) -> Outcome {
     };
     if !global.json {
         let text = certificate::text(found, cells, Some(&table.schema));
-        output::print(&format!("{text}\n\nwritten to {}", options.output.display()))?;
+        output::print(&format!("{text}\n\nwritten to {}", terminal::path(&options.output)))?;
         return match shown {
-            Some((path, _)) => output::print(&format!("report written to {}", path.display())),
+            Some((path, _)) => {
+                output::print(&format!("report written to {}", terminal::path(path)))
+            }
             None => Ok(()),
         };
     }
@@ -96,11 +98,11 @@ pub fn fit(options: &Fit, goal: &CellGoal, global: &Global) -> Outcome {
         "bounds": bounds_json(model.reduced(), &model.front()?)?,
         "certificate": certificate::json(found, cells.count()),
         "seconds": seconds,
-        "model": options.output,
+        "model": output::path_json(&options.output),
     });
     if let Some((path, points)) = shown {
         rest["certified"] = points.into();
-        rest["html"] = json!(path);
+        rest["html"] = output::path_json(path);
     }
     output::print_json(&joined(joined(about, point), rest))
 }
@@ -131,7 +133,7 @@ pub fn front(options: &Front, global: &Global) -> Outcome {
     if let Some(path) = &options.page.html {
         let models: Vec<&Model> = models.iter().collect();
         value["certified"] = report("front", &models, None, &goal, &table, path, seed)?.into();
-        value["html"] = json!(path);
+        value["html"] = output::path_json(path);
     }
     if global.json {
         return output::print_json(&value);
@@ -145,7 +147,7 @@ pub fn front(options: &Front, global: &Global) -> Outcome {
         certificate::LIMITS
     )))?;
     match &options.page.html {
-        Some(path) => output::print(&format!("\nreport written to {}", path.display())),
+        Some(path) => output::print(&format!("\nreport written to {}", terminal::path(path))),
         None => Ok(()),
     }
 }

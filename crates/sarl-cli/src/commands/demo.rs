@@ -20,7 +20,7 @@ use crate::failure::{Exit, Failure, Outcome};
 use crate::origin::Origin;
 use crate::reproduce::sample::{Sample, codes, mixture};
 use crate::reproduce::trial::{Encoded, Split, kernel, linear};
-use crate::terminal::{title, wrap};
+use crate::terminal::{self, title, wrap};
 use crate::typed::Typed;
 use crate::verdict::{self, Verdict};
 use crate::{output, page, plot, progress, solution};
@@ -70,7 +70,7 @@ pub fn run(options: &Demo, global: &Global) -> Outcome {
     output::print(&compare(&runs, &split)?)?;
     let written = format!(
         "\nwritten to {}/: the report to look at (report.html), the sample (mixture.csv), the fronts and the models. Next:",
-        folder.display()
+        terminal::path(folder)
     );
     output::print(&wrap(&written))?;
     output::print(&format!(
@@ -78,7 +78,7 @@ pub fn run(options: &Demo, global: &Global) -> Outcome {
          sarl info {0}/linear.safetensors\n  \
          sarl audit {0}/linear.safetensors {0}/mixture.csv\n  \
          sarl fit {0}/mixture.csv -t shape -s colour --kernel rbf --max-leakage 0.02 -o m.safetensors",
-        folder.display()
+        terminal::path(folder)
     ))
 }
 

@@ -27,9 +27,6 @@ pub const HELDOUT_LABELS: &str = "heldout_labels";
 pub fn run(options: &Fit, global: &Global) -> Outcome {
     let start = Instant::now();
     model_output(&options.output)?;
-    if options.page.html.as_ref() == Some(&options.output) {
-        return Err(Failure::usage("--html and -o are the same file"));
-    }
     if let Some(goal) = options.goal.certified(&options.cells)? {
         return certified::fit(options, &goal, global);
     }

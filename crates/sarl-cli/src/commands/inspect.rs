@@ -1,13 +1,15 @@
 //! `sarl inspect`.
 
+use sarl::FitParams;
 use sarl_data::{ColumnReport, ColumnRole, Inspection, Refused, Source};
+use sarl_lab::plain;
 use serde_json::json;
 
 use crate::args::{Global, Inspect};
 use crate::failure::Outcome;
 use crate::progress::Pass;
 use crate::request::request_without_labels;
-use crate::{demand, output};
+use crate::output;
 
 /// Letters of a line.
 const LINE: usize = 80;
@@ -24,7 +26,8 @@ pub fn run(options: &Inspect, global: &Global) -> Outcome {
     let used = |c: &&ColumnReport| c.role == ColumnRole::Feature;
     let features: u64 = found.columns.iter().filter(used).map(|c| c.width as u64).sum();
     let dense = found.columns.iter().filter(used).filter(|c| c.width == 1).count() as u64;
-    let memory = demand::bytes(found.rows, dense, features, options.folds);
+    let memory = FitParams { folds: options.folds as usize, ..Default::default() };
+    let memory = memory.bytes(found.rows, dense, features);
     if global.json {
         let columns: Vec<_> = found.columns.iter().map(column_json).collect();
         return output::print_json(&json!({
@@ -53,7 +56,11 @@ fn column_json(column: &ColumnReport) -> serde_json::Value {
 }
 
 fn text(found: &Inspection, features: u64, memory: u64) -> String {
-    let columns = &found.columns;
+    let mut columns = found.columns.clone();
+    for c in &mut columns {
+        c.name = plain(&c.name).into_owned();
+        c.remarks.iter_mut().for_each(|remark| *remark = plain(remark).into_owned());
+    }
     let name = columns.iter().map(|c| c.name.chars().count()).max().unwrap_or(0).clamp(6, NAME);
     let mut lines = vec![
         format!("{} rows, {} columns", found.rows, columns.len()),
@@ -61,7 +68,7 @@ fn text(found: &Inspection, features: u64, memory: u64) -> String {
         line("column", name, "role", "kind", "values", "missing"),
         "─".repeat(line("", name, "", "", "", "missing").chars().count()),
     ];
-    for c in columns {
+    for c in &columns {
         let values = format!("{}{}", if c.more { ">" } else { "" }, c.values);
         let (role, kind) = (c.role.word(), c.kind.word());
         lines.push(line(&cut(&c.name, name), name, role, kind, &values, &c.missing.to_string()));
@@ -70,10 +77,10 @@ fn text(found: &Inspection, features: u64, memory: u64) -> String {
     lines.push(String::new());
     lines.push(format!(
         "a linear fit would learn from {features} columns of numbers and need about {}",
-        demand::shown(memory)
+        sarl_memory::shown(memory)
     ));
     if let Some(add) = add(found) {
-        lines.push(format!("for that, add: {add}"));
+        lines.push(format!("for that, add: {}", plain(&add)));
     }
     lines.join("\n")
 }

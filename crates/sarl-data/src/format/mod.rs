@@ -54,7 +54,7 @@ impl Format {
 
     /// The format that a file's name promises.
     pub(crate) fn of(path: &Path) -> Option<Self> {
-        let name = path.file_name()?.to_str()?.to_ascii_lowercase();
+        let name = path.file_name()?.to_string_lossy().to_ascii_lowercase();
         if let Some(inside) = name.strip_suffix(".gz") {
             let text = TEXT.contains(&inside.rsplit_once('.')?.1);
             return text.then_some(Self::Csv { gzip: true });

@@ -21,6 +21,7 @@
 //! # Ok::<(), sarl::Error>(())
 //! ```
 
+mod demand;
 mod file;
 mod fitted;
 mod params;
@@ -134,6 +135,7 @@ impl Fit {
     /// The same, where it is known how many rows will come: fewer than features are then held in
     /// memory of just their size, more are never held.
     pub fn expecting(mut self, rows: u64) -> Result<Self> {
+        self.check_memory(rows)?;
         self.expected = Some(rows);
         if let State::Held(wide) = &self.state
             && wide.rows() == 0
@@ -144,8 +146,16 @@ impl Fit {
         Ok(self)
     }
 
+    /// Refuses so many rows where there is no memory for what they become.
+    fn check_memory(&self, rows: u64) -> Result<()> {
+        let (dense, columns) = (self.layout.dense_features(), self.layout.features());
+        self.params.check_memory(rows, dense as u64, columns as u64)
+    }
+
     /// Empty moments of the features themselves.
     fn sums(params: &FitParams, layout: &Layout) -> Result<State> {
+        let (dense, columns) = (layout.dense_features() as u64, layout.features() as u64);
+        params.check_memory(columns, dense, columns)?;
         let map = FeatureMap::coded(layout.dense_features(), layout.categories());
         let moments = Arc::new(map.moments(layout, params.moments())?);
         Ok(State::Sums { map: Arc::new(map), moments, spreads: None })
@@ -213,6 +223,7 @@ impl Fit {
                 return Err(Error::TooFewRows { rows: 0 });
             }
             self.params.check_rows(sampling.rows())?;
+            self.check_memory(sampling.rows())?;
             let (map, spreads) = sampling.map(kernel, self.params.scale, self.params.seed, stop)?;
             chosen.state = State::Sums {
                 moments: Arc::new(map.moments(&chosen.added(), self.params.moments())?),
