@@ -2,11 +2,12 @@
 //!
 //! [`TARGETS`] are what `cargo xtask fuzz` runs under libFuzzer: one for each parser, and one that
 //! fits, encodes and recomputes. [`seeds`] makes their first inputs. A target panics where
-//! something does not hold that must.
+//! something does not hold that must. [`mutate`] is the slower way: the command itself.
 
 mod containers;
 mod draw;
 mod fits;
+pub mod mutate;
 mod recompute;
 mod requests;
 pub mod seeds;

@@ -40,7 +40,33 @@ pub fn seeds(target: &str) -> Vec<Vec<u8>> {
         "fit" => (0..32u8)
             .map(|i| (0..80u8).map(|j| i.wrapping_mul(37) ^ j.wrapping_mul(i)).collect())
             .collect(),
+        "arrow" => {
+            let plain: Vec<_> = TABLES.iter().filter_map(|t| rewritten(t, "arrow")).collect();
+            let packed: Vec<_> = plain.iter().flat_map(|bytes| packed(bytes)).collect();
+            [plain, packed].concat()
+        }
         ending => TABLES.iter().filter_map(|t| rewritten(t, ending)).collect(),
+    }
+}
+
+/// A table that can be fitted: two numbers, a category, and the labels y and s.
+pub fn people(rows: usize) -> String {
+    let row = |i: usize| {
+        let (a, b) = ((i * 7919 % 101) as f64 / 10.0, (i * 104_729 % 97) as f64 / 10.0);
+        let (y, s) = (if a + b > 9.0 { "high" } else { "low" }, if a > 5.0 { "f" } else { "m" });
+        format!("{a},{b},{},{y},{s}\n", ["private", "public", "own"][i * 31 % 7 % 3])
+    };
+    "x0,x1,work,y,s\n".to_owned() + &(0..rows).map(row).collect::<String>()
+}
+
+/// A table as a file of another format; matrices have numbers of their own.
+pub fn table(text: &str, ending: &str) -> Vec<u8> {
+    match ending {
+        "csv" => text.as_bytes().to_vec(),
+        "csv.gz" => gzip(text.as_bytes()),
+        "npz" => npz(),
+        "safetensors" => tensors(),
+        ending => rewritten(text, ending).expect("a table can be written"),
     }
 }
 
@@ -124,6 +150,29 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
     writer.finish().expect("memory can be written")
 }
 
+/// An Arrow file with its buffers compressed, in both ways; our own writer does not compress.
+pub fn packed(bytes: &[u8]) -> [Vec<u8>; 2] {
+    use arrow_ipc::CompressionType;
+    use arrow_ipc::reader::FileReader;
+    use arrow_ipc::writer::{FileWriter, IpcWriteOptions};
+    [CompressionType::ZSTD, CompressionType::LZ4_FRAME].map(|way| {
+        let pack = || -> Result<Vec<u8>, Box<dyn std::error::Error>> {
+            let reader = FileReader::try_new(std::io::Cursor::new(bytes), None)?;
+            let options = IpcWriteOptions::default().try_with_compression(Some(way))?;
+            let schema = reader.schema();
+            let mut writer = FileWriter::try_new_with_options(Vec::new(), &schema, options)?;
+            for batch in reader {
+                writer.write(&batch?)?;
+            }
+            Ok(writer.into_inner()?)
+        };
+        pack().expect("memory can be written")
+    })
+}
+
+/// Rows of the matrices.
+const ROWS: usize = 20;
+
 /// X as our writer writes it, y and s beside it.
 fn npz() -> Vec<u8> {
     let array = |columns: usize| {
@@ -131,8 +180,8 @@ fn npz() -> Vec<u8> {
         let path = scratch.0.join("a.npy");
         let names: Vec<String> = (0..columns).map(|j| format!("c{j}")).collect();
         let mut writer = Writer::create(&path, &names, &[]).expect("an array can be begun");
-        let values: Vec<f64> = (0..6 * columns).map(|i| (i * 7 % 5 % 2) as f64).collect();
-        writer.write(&values, 6, None).expect("an array can be written");
+        let values: Vec<f64> = (0..ROWS * columns).map(|i| (i * 7 % 5 % 2) as f64).collect();
+        writer.write(&values, ROWS, None).expect("an array can be written");
         writer.finish().expect("an array can be finished");
         std::fs::read(path).expect("an array can be read")
     };
@@ -148,15 +197,16 @@ fn npz() -> Vec<u8> {
 
 fn tensors() -> Vec<u8> {
     use safetensors::tensor::{Dtype, TensorView};
-    let x: Vec<u8> = (0..18).flat_map(|i| (i as f32 / 3.0).to_le_bytes()).collect();
-    let labels: Vec<u8> = (0..6i64).flat_map(|i| (i % 2).to_le_bytes()).collect();
+    let x: Vec<u8> =
+        (0..3 * ROWS).flat_map(|i| ((i * i % 29) as f32 / 3.0).to_le_bytes()).collect();
+    let labels: Vec<u8> = (0..ROWS as i64).flat_map(|i| (i % 7 % 2).to_le_bytes()).collect();
     let view = |dtype, shape: Vec<usize>, data| {
         TensorView::new(dtype, shape, data).expect("the shape is that of the data")
     };
     let tensors = [
-        ("X", view(Dtype::F32, vec![6, 3], x.as_slice())),
-        ("y", view(Dtype::I64, vec![6], labels.as_slice())),
-        ("s", view(Dtype::I64, vec![6], labels.as_slice())),
+        ("X", view(Dtype::F32, vec![ROWS, 3], x.as_slice())),
+        ("y", view(Dtype::I64, vec![ROWS], labels.as_slice())),
+        ("s", view(Dtype::I64, vec![ROWS], labels.as_slice())),
     ];
     safetensors::serialize(tensors, None).expect("memory can be written")
 }

@@ -19,17 +19,17 @@ const PRODUCTS: [&str; 2] = ["sarl-cli", "sarl-python"];
 const FONT: &str = "dejavu";
 
 #[derive(Deserialize)]
-struct Metadata {
+pub(crate) struct Metadata {
     packages: Vec<Package>,
 }
 
 #[derive(Deserialize)]
-struct Package {
-    name: String,
-    version: String,
-    license: Option<String>,
+pub(crate) struct Package {
+    pub(crate) name: String,
+    pub(crate) version: String,
+    pub(crate) license: Option<String>,
     license_file: Option<PathBuf>,
-    repository: Option<String>,
+    pub(crate) repository: Option<String>,
     manifest_path: PathBuf,
     /// Where it comes from; none for the crates of this workspace.
     source: Option<String>,
@@ -48,14 +48,14 @@ pub(crate) fn licences(check: bool) -> Result<()> {
     Ok(())
 }
 
-fn metadata() -> Result<Metadata> {
+pub(crate) fn metadata() -> Result<Metadata> {
     let output = cargo(&["metadata", "--format-version", "1", "--filter-platform", TARGET])?;
     serde_json::from_str(&output).context("cannot read the output of cargo metadata")
 }
 
 /// Names and versions of the crates that the products depend on. `cargo metadata` also lists what no
 /// feature turns on; `cargo tree` does not.
-fn compiled() -> Result<BTreeSet<(String, String)>> {
+pub(crate) fn compiled() -> Result<BTreeSet<(String, String)>> {
     let selected = PRODUCTS.iter().flat_map(|product| ["--package", product]);
     let shape = ["--edges", "normal", "--prefix", "none", "--format", "{p}", "--target", TARGET];
     let line: Vec<&str> = ["tree"].into_iter().chain(selected).chain(shape).collect();
@@ -108,7 +108,10 @@ fn document(metadata: &Metadata, compiled: &BTreeSet<(String, String)>) -> Resul
 }
 
 /// The crates of others that the products depend on, sorted by name and version.
-fn shipped<'m>(metadata: &'m Metadata, compiled: &BTreeSet<(String, String)>) -> Vec<&'m Package> {
+pub(crate) fn shipped<'m>(
+    metadata: &'m Metadata,
+    compiled: &BTreeSet<(String, String)>,
+) -> Vec<&'m Package> {
     let is_in = |p: &&Package| compiled.contains(&(p.name.clone(), p.version.clone()));
     let foreign = metadata.packages.iter().filter(|p| p.source.is_some()).filter(is_in);
     let mut packages: Vec<&Package> = foreign.collect();
@@ -117,7 +120,7 @@ fn shipped<'m>(metadata: &'m Metadata, compiled: &BTreeSet<(String, String)>) ->
 }
 
 /// The expression of the manifest, or what the licence file begins with.
-fn licence(package: &Package) -> Result<String> {
+pub(crate) fn licence(package: &Package) -> Result<String> {
     if let Some(expression) = &package.license {
         return Ok(expression.replace('/', " OR "));
     }
@@ -145,11 +148,11 @@ fn font_licence(package: &Package) -> Result<String> {
     Ok(lines.collect())
 }
 
-fn folder(package: &Package) -> &Path {
+pub(crate) fn folder(package: &Package) -> &Path {
     package.manifest_path.parent().unwrap_or(Path::new("."))
 }
 
-fn read(path: &Path) -> Result<String> {
+pub(crate) fn read(path: &Path) -> Result<String> {
     let bytes = std::fs::read(path).with_context(|| format!("cannot read {path:?}"))?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }

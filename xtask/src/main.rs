@@ -3,6 +3,9 @@
 mod figures;
 mod fuzz;
 mod licences;
+mod mutate;
+mod soak;
+mod supply;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -20,6 +23,10 @@ usage: cargo xtask <task>
   figures      the tables of measured figures in README.md and docs: run what measures them, or only
                --only NAME, --stored, --check
   fuzz         every parser, and fit, encode, recompute, under libFuzzer: --minutes N, --target NAME
+  mutate       the whole command with damaged files and models: --cases N, --seed S, --first I
+  soak         eight processes that fit, encode, audit and report, and one that lives long: --minutes N
+  supply       advisories, licences, sources and duplicates of dependencies, licence texts, an SBOM, the
+               same wheel twice; needs the network: --offline leaves out what does
   licences     THIRD-PARTY.md: the crates that are compiled in, with their licences; --check
 ";
 
@@ -34,6 +41,9 @@ fn main() -> ExitCode {
         Some("bench") => bench(),
         Some("docs") => cargo(&["doc", "--release", "--workspace", "--no-deps"]),
         Some("fuzz") => fuzz::fuzz(rest),
+        Some("mutate") => mutate::mutate(rest),
+        Some("soak") => soak::soak(rest),
+        Some("supply") => supply::supply(rest),
         Some("figures") => figures::figures(rest),
         Some("licences") if rest.is_empty() => licences::licences(false),
         Some("licences") if rest == ["--check"] => licences::licences(true),
