@@ -99,3 +99,20 @@ fn an_input_is_never_overwritten() {
     folder.fails("front people.csv -t income -s sex --drop id --csv ./people.csv", 2);
     assert_eq!(folder.text("people.csv"), before);
 }
+
+/// Every command refuses what one of them would: the schema is a text to the core.
+#[test]
+fn a_model_with_a_damaged_schema() {
+    let folder = Folder::with_model();
+    let mut model = sarl::Model::from_bytes(&folder.read("model.safetensors")).unwrap();
+    assert!(model.extra.insert("schema".to_owned(), "[".to_owned()).is_some());
+    folder.write("model.safetensors", model.to_bytes().unwrap());
+    for line in [
+        "info model.safetensors",
+        "retune model.safetensors --lambda 0.5 -o new.safetensors",
+        "encode model.safetensors people.csv -o z.csv",
+    ] {
+        let said = folder.fails(line, 3);
+        assert!(said.contains("error: model.safetensors: unusable schema: "), "{said}");
+    }
+}

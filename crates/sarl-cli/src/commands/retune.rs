@@ -4,9 +4,10 @@ use std::path::Path;
 use std::time::Instant;
 
 use sarl::{HeldOutLabels, HeldOutLosses, Model};
+use sarl_data::Schema;
 use serde_json::json;
 
-use super::fit::{HELDOUT, HELDOUT_LABELS, model_output};
+use super::fit::{HELDOUT, HELDOUT_LABELS, SCHEMA, model_output};
 use crate::args::{Global, Retune};
 use crate::failure::{Exit, Failure, Outcome};
 use crate::solution::Report;
@@ -56,8 +57,14 @@ pub fn load(path: &Path) -> Outcome<Model> {
         return Err(Failure::new(Exit::Data, message)
             .hint("save it with `Eraser.save(path, whole=True)` in Python"));
     }
-    Model::from_bytes(&bytes).map_err(|e| {
-        Failure::new(Exit::Data, format!("{}: {e}", path.display()))
+    let damaged = |reason: String| {
+        Failure::new(Exit::Data, format!("{}: {reason}", path.display()))
             .hint("model files are written by `sarl fit` and `sarl retune`")
-    })
+    };
+    let model = Model::from_bytes(&bytes).map_err(|e| damaged(e.to_string()))?;
+    // The core carries it as a text. No command goes on with one that another would refuse.
+    if let Some(text) = model.extra.get(SCHEMA) {
+        Schema::from_json(text).map_err(|e| damaged(e.to_string()))?;
+    }
+    Ok(model)
 }
