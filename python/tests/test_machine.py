@@ -1,11 +1,13 @@
 """Threads, signals, forks: what a long fit does to the rest of the program."""
 
+import multiprocessing
 import os
 import signal
 import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -146,6 +148,34 @@ def test_several_threads_at_once(rows):
     [t.start() for t in threads]
     [t.join() for t in threads]
     assert len(results) == 8 and all((z == expected).all() for z in results)
+
+
+def test_fits_in_several_threads(rows):
+    """Encoders of their own, fitted at the same time, are what one thread fits."""
+
+    def fitted(kind):
+        return kind(max_leakage=0.1).fit(rows.X, rows.y, sensitive_features=rows.s)
+
+    kinds = [SARL, KernelSARL] * 4
+    expected = {kind: fitted(kind).transform(rows.X) for kind in set(kinds)}
+    with ThreadPoolExecutor(8) as pool:
+        encoders = list(pool.map(fitted, kinds))
+    for kind, encoder in zip(kinds, encoders, strict=True):
+        np.testing.assert_array_equal(encoder.transform(rows.X), expected[kind])
+
+
+def _encoded(rows):
+    encoder = SARL(max_leakage=0.1).fit(rows.X, rows.y, sensitive_features=rows.s)
+    return encoder.transform(rows.X)
+
+
+@pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="no fork here")
+def test_a_pool_of_forked_processes(rows):
+    """The parent has threads of its own before it forks, and fits again afterwards."""
+    expected = _encoded(rows)
+    with multiprocessing.get_context("fork").Pool(3) as pool:
+        results = pool.map_async(_encoded, [rows] * 6).get(timeout=60)
+    assert all((z == expected).all() for z in [*results, _encoded(rows)])
 
 
 def test_the_bar_of_an_audit(rows, capsys):
