@@ -68,7 +68,7 @@ fn python(folder: &std::path::Path, packages: &[&str]) -> Result<PathBuf> {
 /// What the Python package needs and what its extras bring, one line each.
 fn requirements() -> Result<String> {
     let text = licences::read(&root().join("pyproject.toml"))?;
-    let list = |name: &str| {
+    let list = |name: &str| -> Option<String> {
         let start = text.find(&format!("\n{name} = ["))?;
         let list = text.get(start..)?.split_once('[')?.1.split_once(']')?.0;
         Some(list.replace('"', "").split(',').map(|p| p.trim().to_owned() + "\n").collect())
