@@ -6,7 +6,6 @@ use std::time::Instant;
 
 use sarl::cells::{Adversary, CellGoal, Certifier, Chooser, LOOKS, Limits, Part, PartRows};
 use sarl::{HeldOutLabels, HeldOutLosses, Model};
-use sarl_data::Source;
 use sarl_lab::{Certified, CertifiedFront};
 use serde_json::{Value, json};
 
@@ -14,6 +13,7 @@ use super::fit::{HELDOUT, HELDOUT_LABELS, SCHEMA};
 use crate::args::{CriterionName, DataOptions, EncoderOptions, Fit, Front, Global};
 use crate::data::{self, FittedTable, Rows, with_block};
 use crate::failure::{Failure, Outcome};
+use crate::inquiry::file_names;
 use crate::origin::Origin;
 use crate::output::{self, bounds_json, joined, percent, point_json};
 use crate::progress::{self, Spinner};
@@ -56,7 +56,7 @@ pub fn fit(options: &Fit, goal: &CellGoal, global: &Global) -> Outcome {
     model.extra.insert(HELDOUT.into(), serde_json::to_string(&heldout)?);
     model.extra.insert(HELDOUT_LABELS.into(), serde_json::to_string(&labels)?);
     model.extra.insert(SCHEMA.into(), table.schema.to_json()?);
-    Origin::new(table.files.iter().map(PathBuf::as_path))?.store(&mut model)?;
+    Origin::new(table.source.inputs())?.store(&mut model)?;
     if options.encoder.landmarks_from.is_some() {
         model.extra.insert(given_away::PUBLIC.into(), String::new());
     }
@@ -167,8 +167,8 @@ fn report(
     let front =
         CertifiedFront::new(together_of, fitted.and_then(Certified::new), goal, Some(&table));
     let models: Vec<&Model> = fitted.into_iter().chain(together.iter().copied()).take(1).collect();
-    let about = page::about(&data.files, Some(&table), &models, seed);
-    page::write(&front.page(page::subtitle(command, &data.files), about), path)?;
+    let about = page::about(&file_names(&data.source), Some(&table), &models, seed);
+    page::write(&front.page(page::subtitle(command, &data.source), about), path)?;
     Ok(front.json())
 }
 
@@ -234,8 +234,7 @@ fn each(
     global: &Global,
     mut work: impl FnMut(&sarl::Block<'_, f64>) -> Outcome,
 ) -> Outcome<u64> {
-    let source = Source::open(&table.files)?.with_threads(rayon::current_num_threads());
-    let rows = Rows { source: &source, schema: &table.schema, part: Some(part), global };
+    let rows = Rows { source: &table.source, schema: &table.schema, part: Some(part), global };
     rows.each(what, |data| with_block(data, &mut work))
 }
 
