@@ -90,7 +90,7 @@ fn names_and_cells_cannot_write_to_the_terminal() {
     assert_eq!(run("fit bad.csv --lambda 0 -o x", &labels), Some(3));
     assert_eq!(run("info", &[&format!("no{ATTACK}")]), Some(3));
     assert_eq!(
-        run("fit t.csv --lambda 0 -o", &[&[&format!("m{ATTACK}")], &labels[..]].concat()),
+        run("fit t.csv --lambda 0 -o", &[&[format!("m{ATTACK}").as_str()], &labels[..]].concat()),
         Some(0)
     );
 }
@@ -117,14 +117,9 @@ fn names_may_end_in_space_that_is_not_ascii() {
         (0..100).map(|i| format!("{},{},{}\n", numbers.normal(), i % 2, (i / 2) % 2)).collect();
     folder.write("t.csv", format!("a\u{a0},y\u{a0},s\u{2003}\n{rows}"));
     for (y, s) in [("y\u{a0}", "s\u{2003}"), ("y", "s")] {
-        let run = folder.command("bounds t.csv --features").args(["a\u{a0}", "-t", y, "-s", s]);
-        let mut run = { run.output().unwrap() };
-        assert_eq!(
-            run.status.code(),
-            Some(0),
-            "{}",
-            String::from_utf8_lossy(&std::mem::take(&mut run.stderr))
-        );
+        let mut bounds = folder.command("bounds t.csv --features");
+        let run = bounds.args(["a\u{a0}", "-t", y, "-s", s]).output().unwrap();
+        assert_eq!(run.status.code(), Some(0), "{}", String::from_utf8_lossy(&run.stderr));
     }
 }
 
@@ -156,8 +151,8 @@ fn streams_are_inputs() {
         let run = folder.command("inspect - --json").stdin(data).output().unwrap();
         assert_eq!(figures(run)["rows"], common::people::ROWS, "{make}");
     }
-    let run = folder.command(&line("-", "d")).stdin(open()).env("TMPDIR", "/nowhere");
-    let output = { run.output().unwrap() };
+    let mut fit = folder.command(&line("-", "d"));
+    let output = fit.stdin(open()).env("TMPDIR", "/nowhere").output().unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(4), "{said}");
     assert!(said.contains("temporary file in /nowhere") && said.contains("TMPDIR"), "{said}");
