@@ -59,11 +59,12 @@ pub fn interruptible<T: Send + 'static>(
     let stop = Arc::new(AtomicBool::new(false));
     let asked = Arc::clone(&stop);
     let (send, receive) = mpsc::channel();
-    let started = thread::Builder::new().spawn(move || {
+    let work = move || {
         let done = pool.install(|| work(&|| asked.load(Ordering::Relaxed)));
         // Nobody listens after Ctrl-C.
         let _ = send.send(done);
-    });
+    };
+    let started = thread::Builder::new().spawn(work);
     started.map_err(|e| PyRuntimeError::new_err(format!("no thread can be started: {e}")))?;
     // A receiver is not shared between threads; the lock is never waited for.
     let receive = Mutex::new(receive);

@@ -1,27 +1,27 @@
 //! From files to moments: the passes over the data that every fitting command makes.
 
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use faer::MatRef;
 use sarl::cells::Part;
 use sarl::{Block, Fit, FitParams, Fitted, Layout, Role};
 use sarl_data::{
     BlockOptions, DataBlock, FeatureValues, LabelColumn, LabelValues, Labels, Missing, Request,
-    Schema, Source,
+    Schema, Source, same_file,
 };
 
 use crate::args::{DataOptions, EncoderOptions, Global};
-use crate::demand;
 use crate::encoding::{check_targets, criterion, params, remarks};
-use crate::failure::{Exit, Failure, Outcome};
+use crate::failure::{Failure, Outcome};
 use crate::progress::{self, Pass, Spinner};
-use crate::request::{index_warning, notes, request};
+use crate::request::{flat_warning, index_warning, notes, request};
+use crate::{demand, outputs};
 
 /// A fit of files.
 pub struct FittedTable {
     /// The files that were read.
-    pub files: Vec<PathBuf>,
+    pub source: Source,
     pub schema: Schema,
     pub fit: Fitted,
     /// Labels that are features too.
@@ -58,9 +58,8 @@ pub fn fit_part(
 ) -> Outcome<FittedTable> {
     let mut params = params(encoder, data.scale)?;
     let source = Source::open(&data.data)?;
-    for output in outputs {
-        check_output(output, source.paths())?;
-    }
+    let public = encoder.landmarks_from.as_deref();
+    outputs::check(outputs.iter().copied(), source.paths().chain(public), global)?;
     let source = source.with_threads(rayon::current_num_threads());
     let request = request(data, &source)?;
     check_targets(encoder, &request.targets)?;
@@ -69,7 +68,6 @@ pub fn fit_part(
     params.criterion = of;
     demand::check(&schema, &params)?;
     params.check_rows(schema.rows())?;
-    let public = encoder.landmarks_from.as_deref();
     let part = part.map(|part| (part, encoder.seed));
     let rows = Rows { source: &source, schema: &schema, part, global };
     let fit = match read(&rows, &params, public) {
@@ -87,13 +85,13 @@ pub fn fit_part(
     }
     progress::check()?;
     let mut remarks = remarks(&fit, encoder)?;
+    remarks.extend(flat_warning(&schema, fit.spreads()).map(Remark::Warning));
     remarks.extend(assumed);
     fit.reduced()?;
     remarks.extend(notes(&source, &schema).into_iter().map(Remark::Note));
     remarks.extend(index_warning(&source, &schema)?.map(Remark::Warning));
-    let files = source.paths().map(Path::to_owned).collect();
     let shared = shared(&schema);
-    Ok(FittedTable { files, schema, fit, shared, remarks })
+    Ok(FittedTable { source, schema, fit, shared, remarks })
 }
 
 /// The passes over the rows: a sample for a kernel, then all of them.
@@ -117,21 +115,6 @@ pub fn shared(schema: &Schema) -> Vec<String> {
     let labels = schema.targets().iter().chain(schema.sensitives());
     let is_feature = |name: &&str| schema.features().iter().any(|f| f.name == *name);
     labels.flat_map(|l| l.columns()).filter(is_feature).map(str::to_owned).collect()
-}
-
-/// Refuses an output that cannot be written or that is also an input, before any work is done.
-pub fn check_output<'a>(output: &Path, mut inputs: impl Iterator<Item = &'a Path>) -> Outcome {
-    let folder = output.parent().filter(|f| !f.as_os_str().is_empty());
-    if let Some(folder) = folder.filter(|f| !f.is_dir()) {
-        let message = format!("{}: there is no folder `{}`", output.display(), folder.display());
-        return Err(Failure::new(Exit::Machine, message).hint("make it first"));
-    }
-    let Ok(real) = output.canonicalize() else { return Ok(()) };
-    if inputs.any(|input| input.canonicalize().is_ok_and(|input| input == real)) {
-        return Err(Failure::usage(format!("{}: the output is also an input", output.display()))
-            .hint("write to another file"));
-    }
-    Ok(())
 }
 
 /// A way of learning a schema.
@@ -187,8 +170,7 @@ impl Rows<'_> {
 
 /// Rows of another file as the schema reads them: landmarks that may be known.
 fn public_rows(rows: &Rows<'_>, path: &Path, fit: &mut Fit) -> Outcome {
-    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    if rows.source.paths().any(|data| real(data) == real(path)) {
+    if rows.source.paths().any(|data| same_file(data, path)) {
         let message = format!("{}: is DATA and --landmarks-from at once", path.display());
         return Err(Failure::usage(message).hint("give rows that may be known to anybody"));
     }

@@ -4,7 +4,8 @@ use std::process::ExitCode;
 
 use sarl_data::{DataError, ExitClass};
 
-use crate::terminal::{Tone, labelled};
+use crate::output::say;
+use crate::terminal::Tone;
 
 /// The exit codes of the contract.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,14 +57,13 @@ impl Failure {
     }
 
     /// Says it on stderr and gives the exit code.
-    #[allow(clippy::print_stderr, reason = "this is where errors are said")]
     pub fn report(&self) -> ExitCode {
         if self.broken_pipe {
             return ExitCode::SUCCESS;
         }
-        eprintln!("{}", labelled("error:", Tone::Bad, &self.message));
+        say("error:", Tone::Bad, &self.message);
         if let Some(hint) = &self.hint {
-            eprintln!("{}", labelled("hint:", Tone::Strong, hint));
+            say("hint:", Tone::Strong, hint);
         }
         ExitCode::from(self.exit as u8)
     }

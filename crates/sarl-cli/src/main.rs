@@ -15,6 +15,7 @@ mod inquiry;
 mod memory;
 mod origin;
 mod output;
+mod outputs;
 mod page;
 mod plot;
 mod progress;
@@ -23,6 +24,7 @@ mod request;
 mod sheet;
 mod solution;
 mod terminal;
+mod threads;
 mod typed;
 mod verdict;
 mod warnings;
@@ -31,7 +33,7 @@ use std::process::ExitCode;
 
 use args::{Cli, Command};
 use clap::Parser;
-use failure::{Exit, Failure, Outcome};
+use failure::Outcome;
 
 /// Memory is counted, so that no input can take more than `--memory`.
 #[global_allocator]
@@ -52,10 +54,7 @@ fn run(cli: &Cli) -> Outcome {
         sarl_memory::set_limit(bytes);
     }
     sarl_memory::when_exceeded(end::out_of_memory);
-    if let Some(threads) = cli.global.threads {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.into());
-        pool.build_global().map_err(|e| Failure::new(Exit::Machine, e.to_string()))?;
-    }
+    threads::start(&cli.global)?;
     let global = &cli.global;
     match &cli.command {
         Command::Demo(options) => commands::demo::run(options, global),

@@ -1,46 +1,73 @@
 //! What the commands say: tables for people, JSON for machines, warnings on stderr.
 
 use std::io::Write;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use sarl::{Fitted, Front, HeldOut, Reduced};
+use sarl_lab::plain_json;
 pub use sarl_lab::words::{percent, point_json};
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::args::Global;
 use crate::attributes;
-use crate::failure::Outcome;
+use crate::failure::{Failure, Outcome};
 use crate::sheet::{Sheet, Step};
-use crate::terminal::{Tone, labelled, wrap};
+use crate::terminal::{Tone, labelled, printable, wrap};
+
+/// Whether stdout is one of the outputs, so that nothing else is printed there.
+static TAKEN: AtomicBool = AtomicBool::new(false);
+
+/// Keeps everything but an output from stdout.
+pub fn give_stdout_away() {
+    TAKEN.store(true, Ordering::SeqCst);
+}
 
 /// Prints to stdout; a reader that has gone is noticed, not panicked at.
 pub fn print(text: &str) -> Outcome {
+    if TAKEN.load(Ordering::SeqCst) {
+        return Ok(());
+    }
+    print_raw(&printable(text))
+}
+
+/// Prints a text of our own as it is.
+pub fn print_raw(text: &str) -> Outcome {
     let mut out = std::io::stdout().lock();
-    writeln!(out, "{text}")?;
-    Ok(out.flush()?)
+    let done = writeln!(out, "{text}").and_then(|()| out.flush());
+    done.map_err(|e| {
+        let message = format!("stdout: cannot write: {e}");
+        Failure { message, ..e.into() }
+    })
 }
 
 /// Prints one JSON object.
 pub fn print_json(value: &impl Serialize) -> Outcome {
-    let mut out = std::io::stdout().lock();
-    serde_json::to_writer_pretty(&mut out, value)?;
-    writeln!(out)?;
-    Ok(out.flush()?)
+    print_raw(&plain_json(&serde_json::to_string_pretty(value)?))
+}
+
+/// A path as JSON has it; what is not UTF-8 in it becomes U+FFFD.
+pub fn path_json(path: &Path) -> Value {
+    Value::String(path.to_string_lossy().into_owned())
+}
+
+/// Says something on stderr. Where that cannot be written to, nothing can be done about it.
+pub fn say(name: &str, tone: Tone, message: &str) {
+    let _ = writeln!(std::io::stderr(), "{}", labelled(name, tone, message));
 }
 
 /// Says something on stderr that the user should know.
-#[allow(clippy::print_stderr, reason = "this is where warnings are said")]
 pub fn warn(global: &Global, message: &str) {
     if !global.quiet {
-        eprintln!("{}", labelled("warning:", Tone::Bad, message));
+        say("warning:", Tone::Bad, message);
     }
 }
 
 /// Says on stderr what was done.
-#[allow(clippy::print_stderr, reason = "this is where notes are said")]
 pub fn note(global: &Global, message: &str) {
     if !global.quiet {
-        eprintln!("{}", labelled("note:", Tone::Strong, message));
+        say("note:", Tone::Strong, message);
     }
 }
 

@@ -8,7 +8,7 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
-use sarl_lab::Watch;
+use sarl_lab::{Watch, plain};
 
 use crate::failure::{Exit, Failure, Outcome};
 
@@ -54,6 +54,14 @@ fn late() -> bool {
     STARTED.elapsed() > LATE
 }
 
+/// Whether no thread can be started.
+static THREADLESS: AtomicBool = AtomicBool::new(false);
+
+/// Shows nothing that needs a thread.
+pub fn without_threads() {
+    THREADLESS.store(true, Ordering::SeqCst);
+}
+
 /// A bar that goes when it is done with.
 struct Cleared(ProgressBar);
 
@@ -77,8 +85,11 @@ impl Cleared {
             false => ProgressDrawTarget::stderr(),
         };
         let bar = Self::new(None, target, template);
-        bar.0.set_message(what);
-        bar.0.enable_steady_tick(Duration::from_millis(every));
+        bar.0.set_message(plain(&what).into_owned());
+        // A bar that ticks has a thread, and panics without it.
+        if !bar.0.is_hidden() && !THREADLESS.load(Ordering::SeqCst) {
+            bar.0.enable_steady_tick(Duration::from_millis(every));
+        }
         bar
     }
 }
@@ -251,7 +262,7 @@ impl Watch for Shown {
         }
         if !self.quiet {
             // Nothing can be done about a stderr that cannot be written to.
-            let _ = writeln!(std::io::stderr(), "{text}");
+            let _ = writeln!(std::io::stderr(), "{}", plain(text));
         }
     }
 }

@@ -4,6 +4,7 @@ use comfy_table::{
     CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, Table, TableStyle, Width,
 };
 use console::measure_text_width;
+use sarl_lab::plain;
 use sarl_report::page;
 
 use crate::terminal;
@@ -47,7 +48,10 @@ impl Sheet {
         figures: impl Fn(usize) -> bool,
     ) -> Self {
         let figures = (0..header.len()).map(figures).collect();
-        Sheet { header: header.iter().map(H::to_string).collect(), rows, figures }
+        let header = header.iter().map(|name| plain(&name.to_string()).into_owned()).collect();
+        let mut sheet = Sheet { header, rows, figures };
+        sheet.cells(|cell| plain(cell).into_owned());
+        sheet
     }
 
     /// The table, made narrower step by step until it fits.

@@ -10,9 +10,9 @@ use crate::args::Global;
 use crate::attributes;
 use crate::failure::Outcome;
 use crate::output::{bounds_json, bounds_table, digits, joined, percent, point_json};
-use crate::output::{dimensions, print, print_json};
+use crate::output::{dimensions, path_json, print, print_json};
 use crate::sheet::{Sheet, Step};
-use crate::terminal::{Tone, emphasis, wrap};
+use crate::terminal::{self, Tone, emphasis, wrap};
 use crate::verdict::{self, Verdict};
 
 /// What `fit` and `retune` print.
@@ -39,7 +39,7 @@ impl Report<'_> {
         let certificate = model.certificate();
         let goal = json!({ "goal": goals::json(model.goal()) });
         let html = match &self.html {
-            Some((levels, path)) => json!({ "levels": levels, "html": path }),
+            Some((levels, path)) => json!({ "levels": levels, "html": path_json(path) }),
             None => json!({}),
         };
         let all = joined(
@@ -51,7 +51,7 @@ impl Report<'_> {
                 "method": model.method(),
                 "bounds": bounds_json(model.reduced(), &model.front()?)?,
                 "seconds": self.seconds,
-                "model": self.path,
+                "model": path_json(self.path),
             }),
         );
         Ok(joined(joined(all, criterion::json(model)), html))
@@ -61,7 +61,7 @@ impl Report<'_> {
         let model = self.model;
         let (heldout, labels) = (self.heldout.as_ref(), self.labels.as_ref());
         let written = match &self.html {
-            Some((_, html)) => format!(", report to {}", html.display()),
+            Some((_, html)) => format!(", report to {}", terminal::path(html)),
             None => String::new(),
         };
         Ok(format!(
@@ -69,7 +69,7 @@ impl Report<'_> {
             result(model, heldout, self.audit.as_ref()),
             text(model, heldout, labels)?,
             bounds_table(model.reduced(), &model.front()?)?,
-            self.path.display()
+            terminal::path(self.path)
         ))
     }
 }

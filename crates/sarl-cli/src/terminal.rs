@@ -1,9 +1,11 @@
 //! What the terminal can show: its width, and whether it takes emphasis.
 
 use std::io::IsTerminal;
+use std::path::Path;
 use std::sync::LazyLock;
 
 use console::{Style, Term, measure_text_width};
+use sarl_lab::{plain, plain_lines};
 
 /// The width where nothing is known of the reader.
 const USUAL: usize = 80;
@@ -33,7 +35,7 @@ pub fn wrap(text: &str) -> String {
 /// What is said on stderr under a name such as `warning:`; in lines that fit where that is a
 /// terminal, as it is where a program reads it.
 pub fn labelled(name: &str, tone: Tone, message: &str) -> String {
-    let text = format!("{name} {message}");
+    let text = format!("{name} {}", plain(message));
     if !std::io::stderr().is_terminal() {
         return text;
     }
@@ -43,6 +45,26 @@ pub fn labelled(name: &str, tone: Tone, message: &str) -> String {
         (true, Some(rest)) => format!("{}{rest}", styled(name, tone)),
         _ => text,
     }
+}
+
+/// A path as people read it, in one line.
+pub fn path(path: &Path) -> String {
+    plain(&path.to_string_lossy()).into_owned()
+}
+
+/// What goes to stdout: of control characters only the ends of lines and our own emphasis.
+pub fn printable(text: &str) -> String {
+    let marks: &[&str] = if *EMPHASIS { &MARKS } else { &[] };
+    let mut shown = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find('\u{1b}') {
+        let (before, after) = rest.split_at(at);
+        shown += &plain_lines(before);
+        let mark = marks.iter().find(|mark| after.starts_with(**mark)).copied();
+        shown += mark.unwrap_or("\\u{1b}");
+        rest = &after[mark.map_or(1, str::len)..];
+    }
+    shown + &plain_lines(rest)
 }
 
 /// Breaks each line between words; what stands after a line's indent is indented as it is.
@@ -94,6 +116,7 @@ fn open(text: &str) -> bool {
 
 /// The heading of a part of the output.
 pub fn title(text: &str) -> String {
+    let text = plain(text);
     let full = format!("── {text} ──");
     match measure_text_width(&full) <= width() {
         true => emphasis(&full, Tone::Strong),
@@ -112,10 +135,15 @@ pub enum Tone {
     Bad,
 }
 
+/// Whether stdout takes emphasis.
+static EMPHASIS: LazyLock<bool> = LazyLock::new(|| takes_emphasis(&std::io::stdout()));
+
+/// What emphasis is made of.
+const MARKS: [&str; 4] = ["\u{1b}[0m", "\u{1b}[1m", "\u{1b}[31m", "\u{1b}[32m"];
+
 /// A text with emphasis, where stdout is a terminal that takes it.
 pub fn emphasis(text: &str, tone: Tone) -> String {
-    static TAKEN: LazyLock<bool> = LazyLock::new(|| takes_emphasis(&std::io::stdout()));
-    match *TAKEN {
+    match *EMPHASIS {
         true => styled(text, tone),
         false => text.to_owned(),
     }

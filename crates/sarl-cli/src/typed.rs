@@ -10,8 +10,8 @@ use crate::args::Cli;
 
 /// The whole command line.
 pub fn typed() -> String {
-    let arguments = std::env::args().skip(1);
-    quoted(["sarl".to_owned()].into_iter().chain(arguments))
+    let arguments = std::env::args_os().skip(1);
+    quoted(["sarl".to_owned()].into_iter().chain(arguments.map(|word| lossy(&word))))
 }
 
 /// A shell reads it back as these words.

@@ -3,7 +3,7 @@
 use sarl::{HeldOutLosses, Label, LabelKind, Model, Role};
 use sarl_eval::{Attributes, Baseline, Finding, Side, blind};
 use sarl_lab::words::{attacker, common, figure, is_linear, measured};
-use sarl_lab::{AuditCurve, criterion};
+use sarl_lab::{AuditCurve, criterion, plain};
 
 use crate::sheet::{Sheet, Step};
 use crate::terminal::{Tone, emphasis, wrap};
@@ -69,7 +69,7 @@ pub fn of_model(model: &Model, heldout: Option<&HeldOutLosses>) -> String {
 fn named<'w>(labels: &[&Label], word: &'w str) -> (String, &'w str) {
     let name = |label: &Label| match label.kind {
         LabelKind::Features => "the features".to_owned(),
-        _ => label.name.clone(),
+        _ => plain(&label.name).into_owned(),
     };
     let names: Vec<String> = labels.iter().map(|l| name(l)).collect();
     match &names[..] {
@@ -134,7 +134,7 @@ fn judged(at: usize, worst: &Finding, raw: Option<&Side>, attributes: &Attribute
         (false, _) => ("No clear gain:", Tone::Good),
     };
     let interval = format!("{} to {} %", figure(advantage.ci[0]), figure(advantage.ci[1]));
-    let name = &worst.attribute;
+    let name = plain(&worst.attribute);
     let Baseline::Class { .. } = worst.baseline else {
         let text = format!(
             "the strongest attacker tried ({}) explains {} of the variation in {name} (95 % \
@@ -161,7 +161,7 @@ fn judged(at: usize, worst: &Finding, raw: Option<&Side>, attributes: &Attribute
         },
         share(best.score.value()),
         common(attributes, at)
-            .map_or("the most common class".to_owned(), |class| format!("\"{class}\"")),
+            .map_or("the most common class".to_owned(), |class| format!("\"{}\"", plain(class))),
         share(blind(&worst.baseline)),
         beside(raw, at, "the advantage is"),
     );

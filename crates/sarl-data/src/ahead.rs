@@ -2,6 +2,7 @@
 
 use std::iter::FusedIterator;
 use std::sync::mpsc::{Receiver, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use crate::error::{DataError, Result};
@@ -17,8 +18,17 @@ enum Message<T> {
 /// The items of an iterator, made on another thread and at most `depth` of them
 /// ahead. Dropping it stops the thread at its next item.
 pub(crate) struct Ahead<T> {
-    receiver: Option<Receiver<Message<T>>>,
+    from: Origin<T>,
 }
+
+enum Origin<T> {
+    Thread(Receiver<Message<T>>),
+    /// No thread could be started: items are made when they are asked for.
+    Here(Items<T>),
+    Nothing,
+}
+
+type Items<T> = Box<dyn Iterator<Item = Result<T>> + Send>;
 
 impl<T: Send + 'static> Ahead<T> {
     /// Starts the thread.
@@ -27,8 +37,14 @@ impl<T: Send + 'static> Ahead<T> {
         items: impl Iterator<Item = Result<T>> + Send + 'static,
     ) -> Self {
         let (sender, receiver) = sync_channel(depth);
+        // A thread that cannot be started gives back what it was to do.
+        let items = Arc::new(Mutex::new(Some(Box::new(items) as Items<T>)));
+        let taken = Arc::clone(&items);
+        let take = |from: &Mutex<Option<Items<T>>>| {
+            from.lock().unwrap_or_else(PoisonError::into_inner).take()
+        };
         let work = move || {
-            for item in items {
+            for item in take(&taken).into_iter().flatten() {
                 let stop = item.is_err();
                 if sender.send(Message::Item(item)).is_err() || stop {
                     return;
@@ -37,9 +53,11 @@ impl<T: Send + 'static> Ahead<T> {
             // The other end may have gone, which is fine.
             let _ = sender.send(Message::End);
         };
-        // Without a thread the closed channel is reported by the first `next`.
-        let _ = thread::Builder::new().name(READER_THREAD.to_owned()).spawn(work);
-        Self { receiver: Some(receiver) }
+        let from = match thread::Builder::new().name(READER_THREAD.to_owned()).spawn(work) {
+            Ok(_) => Origin::Thread(receiver),
+            Err(_) => take(&items).map_or(Origin::Nothing, Origin::Here),
+        };
+        Self { from }
     }
 }
 
@@ -47,13 +65,18 @@ impl<T> Iterator for Ahead<T> {
     type Item = Result<T>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let item = match self.receiver.as_ref()?.recv() {
-            Ok(Message::Item(Ok(item))) => return Some(Ok(item)),
-            Ok(Message::Item(Err(error))) => Some(Err(error)),
-            Ok(Message::End) => None,
-            Err(_) => Some(Err(DataError::ReaderStopped)),
+        let item = match &mut self.from {
+            Origin::Nothing => None,
+            Origin::Here(items) => items.next(),
+            Origin::Thread(receiver) => match receiver.recv() {
+                Ok(Message::Item(item)) => Some(item),
+                Ok(Message::End) => None,
+                Err(_) => Some(Err(DataError::ReaderStopped)),
+            },
         };
-        self.receiver = None;
+        if !matches!(item, Some(Ok(_))) {
+            self.from = Origin::Nothing;
+        }
         item
     }
 }

@@ -1,16 +1,21 @@
 //! Files that are whole or absent.
 
-use std::fs;
+use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use tempfile::{Builder, NamedTempFile};
+use tempfile::NamedTempFile;
 
 use crate::error::{DataError, Result};
+use crate::part::{self, Readers};
+use crate::place::Place;
 
 /// A file under construction. What is written goes to a temporary file in the same
 /// folder; [`commit`](AtomicFile::commit) gives it its name. Dropped before that, it
 /// leaves nothing, and a file that was there before stays as it was.
+///
+/// A file that is replaced gives its permissions to the new one, and links stay links.
+/// Devices and FIFOs are written to, as the bytes come.
 ///
 /// ```
 /// use std::io::Write;
@@ -25,38 +30,38 @@ use crate::error::{DataError, Result};
 /// ```
 #[derive(Debug)]
 pub struct AtomicFile {
-    temporary: NamedTempFile,
+    to: To,
     path: PathBuf,
+}
+
+#[derive(Debug)]
+enum To {
+    /// A temporary file, and what it will be called.
+    File(NamedTempFile, PathBuf),
+    Stream(File),
+    Stdout(io::Stdout),
 }
 
 impl AtomicFile {
     /// Begins a file.
     pub fn create(path: &Path) -> Result<Self> {
-        if path.is_dir() || path.file_name().is_none() {
-            return Err(DataError::write(path, io::Error::from(io::ErrorKind::IsADirectory)));
-        }
-        let folder = match path.parent() {
-            Some(folder) if !folder.as_os_str().is_empty() => folder,
-            _ => Path::new("."),
+        let to = match Place::of(path).map_err(|e| DataError::write(path, e))? {
+            Place::Stdout => Ok(To::Stdout(io::stdout())),
+            Place::Stream(stream) => OpenOptions::new().append(true).open(stream).map(To::Stream),
+            Place::File(place) => begin(&place).map(|part| To::File(part, place)),
         };
-        let mut builder = Builder::new();
-        builder.prefix(".sarl-").suffix(".part");
-        #[cfg(unix)]
-        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-        if !folder.is_dir() {
-            let why = format!("there is no folder `{}`", folder.display());
-            return Err(DataError::write(path, io::Error::new(io::ErrorKind::NotFound, why)));
-        }
-        // Only the kind of the error: its text names the temporary file.
-        let temporary = builder
-            .tempfile_in(folder)
-            .map_err(|e| DataError::write(path, io::Error::from(e.kind())))?;
-        Ok(Self { temporary, path: path.to_owned() })
+        let to = to.map_err(|e| DataError::write(path, e))?;
+        Ok(Self { to, path: path.to_owned() })
     }
 
     /// The name that the file will have.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Whether what is written cannot be changed later.
+    pub(crate) fn is_stream(&self) -> bool {
+        !matches!(self.to, To::File(..))
     }
 
     /// The error of this file for a failure to write.
@@ -67,28 +72,82 @@ impl AtomicFile {
     /// Makes the file whole and gives it its name.
     pub fn commit(mut self) -> Result<()> {
         let fail = |e| DataError::write(&self.path, e);
-        self.temporary.flush().map_err(fail)?;
-        self.temporary.as_file().sync_all().map_err(fail)?;
-        self.temporary
-            .persist(&self.path)
-            .map(drop)
-            .map_err(|e| DataError::write(&self.path, e.error))
+        self.to.writer().flush().map_err(fail)?;
+        match self.to {
+            To::File(part, place) => {
+                part.as_file().sync_all().map_err(fail)?;
+                part.persist(place).map(drop).map_err(|e| DataError::write(&self.path, e.error))
+            }
+            To::Stream(_) | To::Stdout(_) => Ok(()),
+        }
     }
+}
+
+impl To {
+    fn writer(&mut self) -> &mut dyn Write {
+        match self {
+            Self::File(part, _) => part,
+            Self::Stream(stream) => stream,
+            Self::Stdout(stdout) => stdout,
+        }
+    }
+}
+
+/// A temporary file for this place, with the permissions that it will have.
+fn begin(place: &Path) -> io::Result<NamedTempFile> {
+    let folder = match place.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    if !folder.is_dir() {
+        let why = format!("there is no folder `{}`", folder.display());
+        return Err(io::Error::new(io::ErrorKind::NotFound, why));
+    }
+    // Only the kind of the error: its text names the temporary file.
+    let before = fs::metadata(place).ok();
+    let readers = if before.is_some() { Readers::Owner } else { Readers::Usual };
+    let part = part::create(folder, readers).map_err(|e| io::Error::from(e.kind()))?;
+    if let Some(before) = before {
+        inherit(part.as_file(), &before)?;
+    }
+    Ok(part)
+}
+
+/// The permissions of the file that is replaced, and its owner where that is allowed.
+#[cfg(unix)]
+fn inherit(file: &File, before: &Metadata) -> io::Result<()> {
+    use std::os::unix::fs::{MetadataExt, fchown};
+    let now = file.metadata()?;
+    if (now.uid(), now.gid()) != (before.uid(), before.gid())
+        && fchown(file, Some(before.uid()), Some(before.gid())).is_err()
+    {
+        // Its group at least, if we are in it.
+        let _ = fchown(file, None, Some(before.gid()));
+    }
+    file.set_permissions(before.permissions())
+}
+
+#[cfg(not(unix))]
+fn inherit(_: &File, _: &Metadata) -> io::Result<()> {
+    Ok(())
 }
 
 impl Write for AtomicFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.temporary.write(bytes)
+        self.to.writer().write(bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.temporary.flush()
+        self.to.writer().flush()
     }
 }
 
 impl Seek for AtomicFile {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        self.temporary.seek(to)
+        match &mut self.to {
+            To::File(part, _) => part.seek(to),
+            To::Stream(_) | To::Stdout(_) => Err(io::ErrorKind::NotSeekable.into()),
+        }
     }
 }
 

@@ -30,11 +30,18 @@ pub(crate) fn guarded<T>(
     })
 }
 
-/// Runs something on a reader's thread and waits for it.
+/// Runs something on a reader's thread and waits for it; on this one if there can be no other.
 pub(crate) fn on_reader_thread<T: Send>(work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
+    let mut work = Some(work);
+    let run = || work.take().map(|work| work());
     let name = READER_THREAD.to_owned();
-    thread::scope(|scope| match thread::Builder::new().name(name).spawn_scoped(scope, work) {
-        Ok(thread) => thread.join().unwrap_or(Err(DataError::ReaderStopped)),
-        Err(_) => Err(DataError::ReaderStopped),
-    })
+    let done = thread::scope(|scope| {
+        let thread = thread::Builder::new().name(name).spawn_scoped(scope, run).ok()?;
+        thread.join().ok().flatten()
+    });
+    match (done, work) {
+        (Some(done), _) => done,
+        (None, Some(work)) => work(),
+        (None, None) => Err(DataError::ReaderStopped),
+    }
 }

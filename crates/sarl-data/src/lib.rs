@@ -70,9 +70,12 @@ mod datasets;
 mod error;
 mod format;
 mod guard;
+mod input;
 mod inspect;
 mod nearest;
+mod part;
 mod picks;
+mod place;
 mod request;
 mod rows;
 mod schema;
@@ -93,7 +96,9 @@ pub use datasets::{
 pub use error::{DataError, ExitClass, Result, Unusable, WhyUnusable, quoted};
 pub use format::RowsHint;
 pub use guard::READER_THREAD;
+pub use input::Input;
 pub use inspect::{ColumnReport, ColumnRole, Holds, Inspection, Refused};
+pub use place::{is_stdout, same_file};
 pub use request::{Missing, Request, Targets};
 pub use schema::{
     ClassColumn, ClassesOf, Feature, FeatureValues, Label, LabelValues, NumberColumn, Progress,

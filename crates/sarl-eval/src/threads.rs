@@ -38,7 +38,8 @@ pub fn on_threads<R: Send, E: Send>(
     };
     std::thread::scope(|scope| {
         for _ in 1..threads.clamp(1, count.max(1)) {
-            scope.spawn(each);
+            // Without it the others do its work.
+            let _ = std::thread::Builder::new().spawn_scoped(scope, each);
         }
         each();
     });

@@ -9,6 +9,7 @@ use sarl::cells::{
 };
 use serde_json::{Map, Value, json};
 
+use crate::plain;
 use crate::words::{count, percent};
 
 /// What is not guaranteed.
@@ -72,7 +73,7 @@ pub fn sentences(certificate: &CellCertificate) -> String {
             "With {} confidence, no adversary that sees only z, however powerful, predicts {} with \
              more than {} balanced accuracy on rows drawn like these; guessing has {}.",
             whole(certificate.confidence),
-            a.name,
+            plain(&a.name),
             percent(bound.balanced_accuracy),
             percent(1.0 / a.counts.groups() as f64),
         )
@@ -86,7 +87,7 @@ pub fn kept(certificate: &CellCertificate) -> Vec<String> {
         format!(
             "{} is predicted from the cell with a score of {} on the rows that certify \
              (without z: {}).",
-            target.name,
+            plain(&target.name),
             percent(target.score),
             percent(target.guess)
         )

@@ -4,6 +4,7 @@
 use sarl::{Criterion, LabelKind, Model, Role};
 use serde_json::{Value, json};
 
+use crate::plain;
 use crate::table::{Label, LabelValues, Table};
 
 /// Where a model keeps the schema of its table.
@@ -26,7 +27,7 @@ pub fn criterion(model: &Model) -> Criterion {
 pub fn judged(model: &Model) -> Option<Judged> {
     let of = |role: Role| {
         let labels = model.labels().iter().filter(|l| l.role == role);
-        labels.map(|l| l.name.as_str()).collect::<Vec<_>>().join(" and ")
+        labels.map(|l| plain(&l.name)).collect::<Vec<_>>().join(" and ")
     };
     let hidden = of(Role::Sensitive);
     // Where the features are kept, the model itself does not know beside what.
@@ -34,7 +35,7 @@ pub fn judged(model: &Model) -> Option<Judged> {
     let table = model.extra.get(SCHEMA).and_then(|text| Table::from_json(text).ok());
     let (target, numbers) = match table.filter(|_| keeps) {
         Some(table) => {
-            let names: Vec<&str> = table.targets.iter().map(|l| l.name.as_str()).collect();
+            let names: Vec<_> = table.targets.iter().map(|l| plain(&l.name)).collect();
             let number = |l: &Label| matches!(l.values, LabelValues::Number { .. });
             (names.join(" and "), table.targets.iter().any(number))
         }
@@ -61,7 +62,7 @@ pub fn judged(model: &Model) -> Option<Judged> {
         Criterion::EqualOpportunity { favourable } => {
             let class = class(model, favourable);
             Some(Judged {
-                among: format!(" among rows whose {target} is `{class}`"),
+                among: format!(" among rows whose {target} is `{}`", plain(&class)),
                 allowed: format!(
                     "Among all other rows z may tell {hidden}: equal opportunity allows it."
                 ),

@@ -2,9 +2,12 @@
 //!
 //! What became worse is named first.
 
+use std::borrow::Cow;
+
 use sarl_eval::{Attributes, Change, Fairness, Judged, Outcome, Rates, Side};
 use sarl_report::page::Table;
 
+use crate::plain;
 use crate::words::{capital, percent};
 
 /// The measure of a gap, its value from the raw features and from z, and its change.
@@ -22,9 +25,9 @@ fn with_interval(value: f64, [low, high]: [f64; 2]) -> String {
 }
 
 /// The name of the attribute whose groups these are.
-fn hidden<'a>(judged: &Judged, attributes: &'a Attributes) -> &'a str {
+fn hidden<'a>(judged: &Judged, attributes: &'a Attributes) -> Cow<'a, str> {
     let asked = attributes.all.get(attributes.targets + judged.hidden);
-    asked.map_or("?", |asked| asked.name.as_str())
+    asked.map_or(Cow::Borrowed("?"), |asked| plain(&asked.name))
 }
 
 /// `groups of sex`, `fifths of age`.
@@ -153,10 +156,11 @@ pub fn sentences(z: &Side, attributes: &Attributes) -> Vec<String> {
 /// All attributes in one sentence, what became worse first; nothing where the raw features were not
 /// looked at.
 pub fn in_short(z: &Side, attributes: &Attributes) -> Option<String> {
-    let target = &z.targets.first()?.attribute;
-    let mut all: Vec<(Moved<'_>, &str)> = Vec::new();
+    let target = plain(&z.targets.first()?.attribute);
+    let mut all: Vec<(Moved<'_>, Cow<'_, str>)> = Vec::new();
     for judged in &z.fairness {
-        all.extend(moved(judged)?.into_iter().map(|one| (one, hidden(judged, attributes))));
+        let of = hidden(judged, attributes);
+        all.extend(moved(judged)?.into_iter().map(|one| (one, of.clone())));
     }
     if all.is_empty() {
         return None;

@@ -3,6 +3,7 @@
 use sarl::{Goal, NamedLimits};
 use serde_json::{Value, json};
 
+use crate::plain;
 use crate::words::percent;
 
 /// A goal under the name of its option.
@@ -44,8 +45,10 @@ fn typed(named: &NamedLimits) -> String {
 pub fn words(goal: &Goal, several: bool) -> String {
     let each = if several { " for each" } else { "" };
     let of = |named: &NamedLimits| {
-        let parts: Vec<String> =
-            named.iter().map(|(name, limit)| format!("{} for {name}", percent(*limit))).collect();
+        let parts: Vec<String> = named
+            .iter()
+            .map(|(name, limit)| format!("{} for {}", percent(*limit), plain(name)))
+            .collect();
         parts.join(", ")
     };
     match goal {

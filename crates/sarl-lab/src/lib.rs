@@ -50,6 +50,7 @@ pub mod goals;
 mod mean;
 mod page;
 mod parts;
+mod plain;
 mod rows;
 mod table;
 mod watch;
@@ -65,6 +66,7 @@ pub use page::{
     Shown, Subject, facts, front_rows, spreads,
 };
 pub use parts::{Files, Parts, Split, choose};
+pub use plain::{plain, plain_json, plain_lines};
 pub use rows::{Reservoir, Rows, fit, standardise};
 pub use table::Table;
 pub use watch::{Silent, Watch};

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use crate::comparison::{Comparison, Probing, Sides};
 use crate::error::{Error, Result};
+use crate::plain;
 use crate::rows::{Rows, standardise};
 
 /// Those of these names, each once.
@@ -157,7 +158,9 @@ impl Parts {
             false => String::new(),
         };
         let (probes, test, seed) = (self.probes.len(), self.test.len(), self.seed);
-        let (data, apart) = (self.files.data.join(", "), self.files.test.join(", "));
+        let listed =
+            |files: &[String]| files.iter().map(|file| plain(file)).collect::<Vec<_>>().join(", ");
+        let (data, apart) = (listed(&self.files.data), listed(&self.files.test));
         match self.split {
             Split::None => format!(
                 "Attackers learnt from {probes} rows of {data}{}, tested on {test} rows of {apart}{}.\n",

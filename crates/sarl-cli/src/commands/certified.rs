@@ -6,7 +6,6 @@ use std::time::Instant;
 
 use sarl::cells::{Adversary, CellGoal, Chooser, Limits, Part, Proposals};
 use sarl::{HeldOutLabels, HeldOutLosses, Model};
-use sarl_data::Source;
 use sarl_lab::{Certified, CertifiedFront};
 use serde_json::{Value, json};
 
@@ -14,11 +13,12 @@ use super::fit::{HELDOUT, HELDOUT_LABELS, SCHEMA};
 use crate::args::{CriterionName, DataOptions, EncoderOptions, Fit, Front, Global};
 use crate::data::{self, FittedTable, Rows, with_block};
 use crate::failure::{Failure, Outcome};
+use crate::inquiry::file_names;
 use crate::origin::Origin;
 use crate::output::{self, bounds_json, joined, percent, point_json};
 use crate::progress::{self, Spinner};
 use crate::sheet::{Sheet, Step};
-use crate::{attributes, certificate, given_away, page, plot};
+use crate::{attributes, certificate, given_away, page, plot, terminal};
 
 /// Points of a certified front.
 const POINTS: usize = 12;
@@ -54,7 +54,7 @@ pub fn fit(options: &Fit, goal: &CellGoal, global: &Global) -> Outcome {
     model.extra.insert(HELDOUT.into(), serde_json::to_string(&heldout)?);
     model.extra.insert(HELDOUT_LABELS.into(), serde_json::to_string(&labels)?);
     model.extra.insert(SCHEMA.into(), table.schema.to_json()?);
-    Origin::new(table.files.iter().map(PathBuf::as_path))?.store(&mut model)?;
+    Origin::new(table.source.inputs())?.store(&mut model)?;
     if options.encoder.landmarks_from.is_some() {
         model.extra.insert(given_away::PUBLIC.into(), String::new());
     }
@@ -78,9 +78,11 @@ pub fn fit(options: &Fit, goal: &CellGoal, global: &Global) -> Outcome {
     };
     if !global.json {
         let text = certificate::text(found, cells, Some(&table.schema));
-        output::print(&format!("{text}\n\nwritten to {}", options.output.display()))?;
+        output::print(&format!("{text}\n\nwritten to {}", terminal::path(&options.output)))?;
         return match shown {
-            Some((path, _)) => output::print(&format!("report written to {}", path.display())),
+            Some((path, _)) => {
+                output::print(&format!("report written to {}", terminal::path(path)))
+            }
             None => Ok(()),
         };
     }
@@ -94,11 +96,11 @@ pub fn fit(options: &Fit, goal: &CellGoal, global: &Global) -> Outcome {
         "bounds": bounds_json(model.reduced(), &model.front()?)?,
         "certificate": certificate::json(found, cells.count()),
         "seconds": seconds,
-        "model": options.output,
+        "model": output::path_json(&options.output),
     });
     if let Some((path, points)) = shown {
         rest["certified"] = points.into();
-        rest["html"] = json!(path);
+        rest["html"] = output::path_json(path);
     }
     output::print_json(&joined(joined(about, point), rest))
 }
@@ -130,7 +132,7 @@ pub fn front(options: &Front, global: &Global) -> Outcome {
     if let Some(path) = &options.page.html {
         let models: Vec<&Model> = models.iter().collect();
         value["certified"] = report("front", &models, None, &goal, &table, path, seed)?.into();
-        value["html"] = json!(path);
+        value["html"] = output::path_json(path);
     }
     if global.json {
         return output::print_json(&value);
@@ -144,7 +146,7 @@ pub fn front(options: &Front, global: &Global) -> Outcome {
         certificate::LIMITS
     )))?;
     match &options.page.html {
-        Some(path) => output::print(&format!("\nreport written to {}", path.display())),
+        Some(path) => output::print(&format!("\nreport written to {}", terminal::path(path))),
         None => Ok(()),
     }
 }
@@ -164,8 +166,8 @@ fn report(
     let front =
         CertifiedFront::new(together_of, fitted.and_then(Certified::new), goal, Some(&table));
     let models: Vec<&Model> = fitted.into_iter().chain(together.iter().copied()).take(1).collect();
-    let about = page::about(&data.files, Some(&table), &models, seed);
-    page::write(&front.page(page::subtitle(command, &data.files), about), path)?;
+    let about = page::about(&file_names(&data.source), Some(&table), &models, seed);
+    page::write(&front.page(page::subtitle(command, &data.source), about), path)?;
     Ok(front.json())
 }
 
@@ -224,8 +226,7 @@ fn each(
     global: &Global,
     mut work: impl FnMut(&sarl::Block<'_, f64>) -> Outcome,
 ) -> Outcome<u64> {
-    let source = Source::open(&table.files)?.with_threads(rayon::current_num_threads());
-    let rows = Rows { source: &source, schema: &table.schema, part: Some(part), global };
+    let rows = Rows { source: &table.source, schema: &table.schema, part: Some(part), global };
     rows.each(what, |data| with_block(data, &mut work))
 }
 

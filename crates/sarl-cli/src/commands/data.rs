@@ -1,13 +1,15 @@
 //! `sarl data`.
 
+use std::path::PathBuf;
+
 use sarl_data::Places;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::args::{Data, DataAction, Global};
 use crate::failure::Outcome;
-use crate::output;
 use crate::progress::Download;
 use crate::sheet::Sheet;
+use crate::{output, terminal};
 
 pub fn run(options: &Data, global: &Global) -> Outcome {
     match &options.action {
@@ -29,11 +31,11 @@ fn list(global: &Global) -> Outcome {
                         "url": remote.map(|r| r.url),
                         "bytes": remote.map(|r| r.bytes),
                         "sha256": remote.map(|r| r.sha256),
-                        "path": d.find(f.name),
+                        "path": d.find(f.name).as_deref().map(output::path_json),
                     })
                 };
                 let table = |t: &sarl_data::DatasetTable| {
-                    json!({ "name": t.name, "from": t.from, "path": d.find(t.name) })
+                    json!({ "name": t.name, "from": t.from, "path": d.find(t.name).as_deref().map(output::path_json) })
                 };
                 json!({
                     "name": d.name,
@@ -57,7 +59,7 @@ fn list(global: &Global) -> Outcome {
     // An address is copied: it stays in one line.
     output::print(&Sheet::new(&header, rows.collect(), |_| false).plain())?;
     let folders = sarl_data::data_folders();
-    let folders: Vec<String> = folders.iter().map(|f| f.display().to_string()).collect();
+    let folders: Vec<String> = folders.iter().map(|f| terminal::path(f)).collect();
     output::print(&format!("looked for in {}", folders.join(", ")))
 }
 
@@ -74,13 +76,17 @@ fn get(name: &str, global: &Global) -> Outcome {
     if global.json {
         return output::print_json(&json!({
             "name": name,
-            "files": fetched.files,
-            "tables": fetched.tables,
+            "files": paths_json(&fetched.files),
+            "tables": paths_json(&fetched.tables),
             "missing": fetched.missing,
             "advice": fetched.advice,
         }));
     }
     let paths = fetched.files.iter().chain(&fetched.tables);
-    let lines: Vec<String> = paths.map(|p| p.display().to_string()).collect();
+    let lines: Vec<String> = paths.map(|p| terminal::path(p)).collect();
     output::print(&lines.join("\n"))
+}
+
+fn paths_json(paths: &[PathBuf]) -> Vec<Value> {
+    paths.iter().map(|path| output::path_json(path)).collect()
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use sarl::{Bounds, FitParams, Goal, HeldOut, Model};
-use sarl_data::Schema;
+use sarl_data::{Input, Schema};
 use sarl_eval::probes::Linear;
 use sarl_eval::{Asked, Attributes, Labelled, Labels};
 use sarl_lab::{AuditCurve, Inputs, POINTS, Probing, Row, Shown, Subject, front_rows};
@@ -17,10 +17,11 @@ use super::fit::SCHEMA;
 use super::front;
 use crate::args::{Demo, Global};
 use crate::failure::{Exit, Failure, Outcome};
+use crate::inquiry::paths;
 use crate::origin::Origin;
 use crate::reproduce::sample::{Sample, codes, mixture};
 use crate::reproduce::trial::{Encoded, Split, kernel, linear};
-use crate::terminal::{title, wrap};
+use crate::terminal::{self, title, wrap};
 use crate::typed::Typed;
 use crate::verdict::{self, Verdict};
 use crate::{output, page, plot, progress, solution};
@@ -70,7 +71,7 @@ pub fn run(options: &Demo, global: &Global) -> Outcome {
     output::print(&compare(&runs, &split)?)?;
     let written = format!(
         "\nwritten to {}/: the report to look at (report.html), the sample (mixture.csv), the fronts and the models. Next:",
-        folder.display()
+        terminal::path(folder)
     );
     output::print(&wrap(&written))?;
     output::print(&format!(
@@ -78,7 +79,7 @@ pub fn run(options: &Demo, global: &Global) -> Outcome {
          sarl info {0}/linear.safetensors\n  \
          sarl audit {0}/linear.safetensors {0}/mixture.csv\n  \
          sarl fit {0}/mixture.csv -t shape -s colour --kernel rbf --max-leakage 0.02 -o m.safetensors",
-        folder.display()
+        terminal::path(folder)
     ))
 }
 
@@ -141,7 +142,7 @@ impl Run {
         model.keep_heldout(folds.clone());
         model.extra.insert(SCHEMA.into(), schema.to_owned());
         let table = folder.join("mixture.csv");
-        Origin::new([table.as_path()].into_iter())?.store(&mut model)?;
+        Origin::new([Input::new(&table)?].iter())?.store(&mut model)?;
         let path = folder.join(format!("{name}.safetensors"));
         sarl_data::write_file(&path, &model.to_bytes()?)?;
         let table = folder.join(format!("{name}-front.csv"));
@@ -244,7 +245,12 @@ fn page(
         subtitle: format!("sarl demo · four Gaussians in three dimensions, {TRAIN} rows"),
         explorers,
         sections,
-        about: page::about(&[folder.join("mixture.csv")], Some(&table), &models, options.seed),
+        about: page::about(
+            &paths(&[folder.join("mixture.csv")]),
+            Some(&table),
+            &models,
+            options.seed,
+        ),
         ..Page::default()
     })
 }

@@ -10,26 +10,22 @@ use serde_json::json;
 use super::fit::SCHEMA;
 use super::retune::load;
 use crate::args::{Encode, Global, UnseenPolicy};
-use crate::data::{check_output, with_block};
+use crate::data::with_block;
 use crate::failure::{Exit, Failure, Outcome};
-use crate::output;
 use crate::progress::Pass;
+use crate::{output, outputs, terminal};
 
 /// The column of the cell.
 const CELL: &str = "cell";
 
 pub fn run(options: &Encode, global: &Global) -> Outcome {
     let start = Instant::now();
-    if global.json && options.output == Path::new("-") {
-        return Err(Failure::usage("--json and -o - both want stdout")
-            .hint("write z to a file, or leave --json out"));
-    }
     let model = load(&options.model)?;
     let schema = schema_of(&model, &options.model)?;
     let encoder = model.encoder();
     let source = Source::open(&options.data)?.with_threads(rayon::current_num_threads());
     let inputs = source.paths().chain([options.model.as_path()]);
-    check_output(&options.output, inputs)?;
+    outputs::check([options.output.as_path()], inputs, global)?;
     let reading = BlockOptions {
         unseen: match options.unseen {
             UnseenPolicy::Error => Unseen::Error,
@@ -94,19 +90,18 @@ pub fn run(options: &Encode, global: &Global) -> Outcome {
         output::note(global, &format!("{dropped} {have}: there z is empty (NaN)"));
     }
     let seconds = start.elapsed().as_secs_f64();
-    match (global.json, options.output == Path::new("-")) {
-        (true, _) => output::print_json(&json!({
+    match global.json {
+        true => output::print_json(&json!({
             "rows": rows,
             "dropped": dropped,
             "dim": encoder.dim(),
-            "output": options.output,
+            "output": output::path_json(&options.output),
             "seconds": { "total": seconds },
         })),
-        (false, true) => Ok(()),
-        (false, false) => output::print(&format!(
+        false => output::print(&format!(
             "{rows} rows encoded in {}, written to {}",
             output::dimensions(encoder.dim()),
-            options.output.display()
+            terminal::path(&options.output)
         )),
     }
 }

@@ -9,10 +9,10 @@ use serde_json::{Value, json};
 
 use super::certified;
 use crate::args::{Front, Global};
-use crate::failure::{Failure, Outcome};
+use crate::failure::Outcome;
 use crate::page::{self, TableReport, audit_curve};
 use crate::sheet::{Sheet, Step};
-use crate::terminal::{Tone, emphasis, title, wrap};
+use crate::terminal::{self, Tone, emphasis, title, wrap};
 use crate::typed::Typed;
 use crate::{data, output, plot, verdict, warnings};
 
@@ -24,11 +24,6 @@ const MOST_POINTS: usize = 1001;
 pub fn run(options: &Front, global: &Global) -> Outcome {
     let outputs: Vec<&Path> =
         options.csv.iter().chain(&options.page.html).map(|p| p.as_path()).collect();
-    if let [csv, html] = outputs[..]
-        && csv == html
-    {
-        return Err(Failure::usage("--csv and --html are the same file"));
-    }
     if options.certified {
         return certified::front(options, global);
     }
@@ -56,7 +51,7 @@ pub fn run(options: &Front, global: &Global) -> Outcome {
         });
         if let (Some(levels), Some(path)) = (levels, &options.page.html) {
             value["levels"] = levels;
-            value["html"] = json!(path);
+            value["html"] = output::path_json(path);
         }
         return output::print_json(&value);
     }
@@ -74,7 +69,7 @@ pub fn run(options: &Front, global: &Global) -> Outcome {
     output::print(&format!("\n{}", drawing(&rows)))?;
     output::print(&format!("\n{}", output::bounds_table(reduced, &front)?))?;
     match &options.page.html {
-        Some(path) => output::print(&format!("\nreport written to {}", path.display())),
+        Some(path) => output::print(&format!("\nreport written to {}", terminal::path(path))),
         None => Ok(()),
     }
 }
@@ -87,10 +82,10 @@ fn report(
     warnings: Vec<String>,
     global: &Global,
 ) -> Outcome<(Option<Value>, Option<AuditCurve>)> {
-    let data::FittedTable { fit, schema, files, .. } = fitted;
+    let data::FittedTable { fit, schema, source, .. } = fitted;
     let model = fit.solve(Goal::Lambda(0.0))?;
     let curve = match options.audit {
-        true => Some(audit_curve(files, schema, fit.params(), None, global)?),
+        true => Some(audit_curve(source, schema, fit.params(), None, global)?),
         false => None,
     };
     let every = rows.len().div_ceil(MOST_POINTS);
@@ -107,7 +102,7 @@ fn report(
         ..Subject::new("The trade-off", &model, &command)
     };
     let seed = options.encoder.seed;
-    let report = TableReport { command: "front", files, schema, table, subject, warnings, seed };
+    let report = TableReport { command: "front", source, schema, table, subject, warnings, seed };
     let levels = report.write(&options.page, global)?;
     Ok((levels, curve))
 }

@@ -8,7 +8,7 @@ use super::fit::{HELDOUT, HELDOUT_LABELS, SCHEMA};
 use super::retune::load;
 use crate::args::{Global, Info};
 use crate::failure::Outcome;
-use crate::terminal::wrap;
+use crate::terminal::{self, wrap};
 use crate::{attributes, certificate, given_away, output, solution};
 
 pub fn run(options: &Info, global: &Global) -> Outcome {
@@ -73,7 +73,7 @@ pub fn run(options: &Info, global: &Global) -> Outcome {
     }
     output::print(&wrap(&format!(
         "\n{}: {} over {} inputs, ridge {}",
-        options.model.display(),
+        terminal::path(&options.model),
         model.map_name(),
         model.inputs(),
         output::digits(model.reduced().ridge())
@@ -84,7 +84,8 @@ pub fn run(options: &Info, global: &Global) -> Outcome {
     if let Some(schema) = schema {
         output::print(&columns(&schema))?;
         let mut notes = schema.notes().into_iter();
-        notes.try_for_each(|note| output::print(&wrap(&format!("{note}\n"))))?;
+        notes
+            .try_for_each(|note| output::print(&wrap(&format!("{}\n", sarl_lab::plain(&note)))))?;
     }
     output::print(&solution::text(&model, heldout.as_ref(), labels.as_ref())?)?;
     output::print(&format!("\n{}", output::bounds_table(model.reduced(), &front)?))

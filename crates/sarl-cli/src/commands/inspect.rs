@@ -2,6 +2,7 @@
 
 use sarl::FitParams;
 use sarl_data::{ColumnReport, ColumnRole, Inspection, Refused, Source};
+use sarl_lab::plain;
 use serde_json::json;
 
 use crate::args::{Global, Inspect};
@@ -55,7 +56,11 @@ fn column_json(column: &ColumnReport) -> serde_json::Value {
 }
 
 fn text(found: &Inspection, features: u64, memory: u64) -> String {
-    let columns = &found.columns;
+    let mut columns = found.columns.clone();
+    for c in &mut columns {
+        c.name = plain(&c.name).into_owned();
+        c.remarks.iter_mut().for_each(|remark| *remark = plain(remark).into_owned());
+    }
     let name = columns.iter().map(|c| c.name.chars().count()).max().unwrap_or(0).clamp(6, NAME);
     let mut lines = vec![
         format!("{} rows, {} columns", found.rows, columns.len()),
@@ -63,7 +68,7 @@ fn text(found: &Inspection, features: u64, memory: u64) -> String {
         line("column", name, "role", "kind", "values", "missing"),
         "─".repeat(line("", name, "", "", "", "missing").chars().count()),
     ];
-    for c in columns {
+    for c in &columns {
         let values = format!("{}{}", if c.more { ">" } else { "" }, c.values);
         let (role, kind) = (c.role.word(), c.kind.word());
         lines.push(line(&cut(&c.name, name), name, role, kind, &values, &c.missing.to_string()));
@@ -75,7 +80,7 @@ fn text(found: &Inspection, features: u64, memory: u64) -> String {
         sarl_memory::shown(memory)
     ));
     if let Some(add) = add(found) {
-        lines.push(format!("for that, add: {add}"));
+        lines.push(format!("for that, add: {}", plain(&add)));
     }
     lines.join("\n")
 }

@@ -8,17 +8,16 @@ use serde_json::json;
 
 use super::fit::{HELDOUT, HELDOUT_LABELS, model_output};
 use crate::args::{Global, Retune};
-use crate::data::check_output;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::solution::Report;
-use crate::{output, warnings};
+use crate::{output, outputs, warnings};
 
 pub fn run(options: &Retune, global: &Global) -> Outcome {
     let start = Instant::now();
     let goal = options.goal.goal()?;
     model_output(&options.output)?;
     // A model may be retuned in place: the old one is whole until the new one is.
-    check_output(&options.output, std::iter::empty())?;
+    outputs::check([options.output.as_path()], [], global)?;
     let before = load(&options.model)?;
     if before.cells().is_some() {
         let message = "the new model has no cells: nothing is guaranteed against every adversary";
@@ -40,9 +39,10 @@ pub fn run(options: &Retune, global: &Global) -> Outcome {
 /// Reads a model file.
 pub fn load(path: &Path) -> Outcome<Model> {
     let bytes = std::fs::read(path).map_err(|e| {
+        // As for data: what is not there or is no file is the user's, all else the machine's.
         let exit = match e.kind() {
-            std::io::ErrorKind::OutOfMemory => Exit::Machine,
-            _ => Exit::Data,
+            std::io::ErrorKind::NotFound | std::io::ErrorKind::IsADirectory => Exit::Data,
+            _ => Exit::Machine,
         };
         let reason = match e.kind() {
             std::io::ErrorKind::NotFound => "no such file".to_owned(),

@@ -23,7 +23,7 @@ use trial::Mean;
 
 use crate::args::{ExperimentName, Global, Reproduce, RivalEffort};
 use crate::failure::{Exit, Failure, Outcome};
-use crate::{output, page, progress};
+use crate::{output, page, progress, terminal};
 
 /// The report of an experiment.
 const REPORT: &str = "report.html";
@@ -203,7 +203,7 @@ impl Experiment {
         let mut files = vec![REPORT.to_owned(), "results.json".to_owned()];
         files.extend(self.tables.iter().map(|t| format!("{}.csv", t.name)));
         files.extend(self.figures.iter().map(|f| format!("{}.svg, .png, .csv", f.name)));
-        text + &format!("\nwritten to {}: {}\n", folder.display(), files.join("; "))
+        text + &format!("\nwritten to {}: {}\n", terminal::path(folder), files.join("; "))
     }
 }
 

@@ -11,6 +11,7 @@ use arrow_array::{ArrayRef, RecordBatch, UInt32Array};
 use arrow_schema::{DataType, Field, FieldRef, Schema};
 
 use crate::error::{DataError, Result};
+use crate::place::is_stream;
 
 /// A format that takes blocks.
 trait Sink {
@@ -19,7 +20,7 @@ trait Sink {
 }
 
 /// Writes a matrix block by block, as the extension says: `.csv`, `.parquet`, `.arrow`
-/// or `.npy`; `-` is CSV on standard output.
+/// or `.npy`; `-` is CSV on standard output, and so are devices and FIFOs without extension.
 ///
 /// The file appears under its name only with [`finish`](Writer::finish); a writer that
 /// is dropped before leaves nothing.
@@ -40,6 +41,7 @@ impl Writer {
         let sink: Box<dyn Sink> = match extension.as_deref() {
             None if path == Path::new("-") => Box::new(text::CsvSink::stdout(names)?),
             Some("csv") => Box::new(text::CsvSink::file(names)?),
+            None if is_stream(path) => Box::new(text::CsvSink::file(names)?),
             Some("parquet") => Box::new(table::TableSink::create(names, table::Kind::Parquet)?),
             Some("arrow" | "feather" | "ipc") => {
                 Box::new(table::TableSink::create(names, table::Kind::Arrow)?)

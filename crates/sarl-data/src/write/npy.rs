@@ -23,7 +23,12 @@ impl NpySink {
         if let Some(column) = names.keep.first() {
             return Err(DataError::CannotKeep { path: names.path.clone(), column: column.clone() });
         }
-        let mut file = BufWriter::new(AtomicFile::create(&names.path)?);
+        let file = AtomicFile::create(&names.path)?;
+        if file.is_stream() {
+            let why = "an .npy file begins with its number of rows, which is known at the end";
+            return Err(DataError::write(&names.path, why));
+        }
+        let mut file = BufWriter::new(file);
         file.write_all(&header(0, names.columns.len()))
             .map_err(|e| DataError::write(&names.path, e))?;
         Ok(Self { names, file, rows: 0 })

@@ -16,12 +16,11 @@ use self::report::Report;
 use super::encode::schema_of;
 use super::retune::load;
 use crate::args::{Audit, Global};
-use crate::data::check_output;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::inquiry::{self, Files};
 use crate::origin::Origin;
-use crate::output;
 use crate::progress::{self, Count};
+use crate::{output, outputs};
 
 pub fn run(options: &Audit, global: &Global) -> Outcome {
     let start = Instant::now();
@@ -29,9 +28,8 @@ pub fn run(options: &Audit, global: &Global) -> Outcome {
     let model = load(&options.model)?;
     let schema = schema_of(&model, &options.model)?;
     let files = Files::open(&options.data, &options.probing)?;
-    for output in options.predictions.iter().chain(&options.page.html) {
-        check_output(output, files.paths().chain([options.model.as_path()]))?;
-    }
+    let written = options.predictions.iter().chain(&options.page.html).map(PathBuf::as_path);
+    outputs::check(written, files.paths().chain([options.model.as_path()]), global)?;
     let origin = Origin::load(&model)?;
     let split = Trisected::new(&files, &schema, &model, origin.as_ref(), options, global)?;
     let attributes = split.parts.attributes();
@@ -100,7 +98,7 @@ impl Trisected {
         global: &Global,
     ) -> Outcome<Self> {
         let seen = |source: &Source| -> Outcome<Option<PathBuf>> {
-            let seen = origin.map(|o| o.saw(source.paths())).transpose()?.flatten();
+            let seen = origin.map(|o| o.saw(source.inputs())).transpose()?.flatten();
             Ok(seen.map(Path::to_owned))
         };
         if let Some(path) = files.test.as_ref().map(seen).transpose()?.flatten() {

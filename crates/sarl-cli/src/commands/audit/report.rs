@@ -1,12 +1,10 @@
 //! What the audit says, for people and as JSON.
 
-use std::path::{Path, PathBuf};
-
 use sarl::Model;
 use sarl_data::Schema;
 use sarl_eval::{Attributes, Labels, Side, Told};
 use sarl_lab::criterion::{criterion, judged};
-use sarl_lab::{Audited, Inputs, Subject, fairness, findings};
+use sarl_lab::{Audited, Inputs, Subject, fairness, findings, plain};
 use serde_json::{Value, json};
 
 use super::Trisected;
@@ -16,7 +14,7 @@ use crate::inquiry::Files;
 use crate::origin::Origin;
 use crate::page::{TableReport, table};
 use crate::sheet::{fair, listed};
-use crate::terminal::wrap;
+use crate::terminal::{self, wrap};
 use crate::typed::Typed;
 use crate::{output, verdict};
 
@@ -44,7 +42,7 @@ impl Report {
             rows["encoder"] = json!({ "files": files, "rows": self.model.reduced().rows() });
         }
         let mut value = json!({
-            "model": options.model,
+            "model": output::path_json(&options.model),
             "n_train": parts.probes.len(),
             "n_test": parts.test.len(),
             "rows": rows,
@@ -68,7 +66,7 @@ impl Report {
         }
         value["control"] = json!(self.control.as_ref().map(|c| c.json(&self.attributes)));
         if let Some(path) = &options.page.html {
-            value["html"] = json!(path);
+            value["html"] = output::path_json(path);
         }
         value["seconds"] = json!({ "total": seconds });
         value
@@ -98,7 +96,7 @@ impl Report {
         }
         text += &wrap(&self.words());
         if let Some(path) = &options.page.html {
-            text += &format!("\nreport written to {}", path.display());
+            text += &format!("\nreport written to {}", terminal::path(path));
         }
         text += &format!("\n{seconds:.1} s");
         text
@@ -114,7 +112,7 @@ impl Report {
             (None, Some(origin)) => format!(
                 "The encoder is that of the model, fitted on {} rows of {}.\n",
                 self.model.reduced().rows(),
-                origin.names().join(", ")
+                plain(&origin.names().join(", "))
             ),
             (None, None) => "The model does not say which rows it was fitted on: if these are among them, \
                              other rows may show more than this audit.\n"
@@ -150,11 +148,10 @@ impl Report {
             attributes: &self.attributes,
             control: self.control.as_ref(),
             z: &self.z,
-            what: format!("z of {}", options.model.display()),
+            what: format!("z of {}", terminal::path(&options.model)),
             leakage: self.model.point().leakage,
             rows: rows.trim_end(),
         };
-        let paths: Vec<PathBuf> = files.data.paths().map(Path::to_owned).collect();
         let (table, retune) = (table(schema)?, Typed::retune(&options.model));
         let inputs = Inputs::of_rows(&table, self.split.parts.probes.x.as_ref());
         let command = |goal: &_, option: &str| retune.with_goal(goal, option);
@@ -165,7 +162,7 @@ impl Report {
         };
         let report = TableReport {
             command: "audit",
-            files: &paths,
+            source: &files.data,
             schema,
             table,
             subject,

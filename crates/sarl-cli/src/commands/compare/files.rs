@@ -1,14 +1,14 @@
 //! The folder that a comparison leaves.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use sarl_data::AtomicFile;
 use sarl_lab::{CHART, Compared};
 use serde_json::Value;
 
-use crate::data::check_output;
+use crate::args::Global;
 use crate::failure::{Exit, Failure, Outcome};
-use crate::progress;
+use crate::{outputs, progress};
 
 /// The table and the results.
 const TABLE: &str = "compare.csv";
@@ -24,7 +24,12 @@ pub fn names() -> Vec<String> {
 
 /// Refuses a folder that cannot be made or written to, or that has an input under the name of an
 /// output, before any work is done.
-pub fn check<'a, I: Iterator<Item = &'a Path>>(folder: &Path, inputs: impl Fn() -> I) -> Outcome {
+pub fn check<'a>(
+    folder: &Path,
+    html: Option<&Path>,
+    inputs: impl Iterator<Item = &'a Path>,
+    global: &Global,
+) -> Outcome {
     let fail = |why: String| {
         let message = format!("{}: cannot write: {why}", folder.display());
         Err(Failure::new(Exit::Machine, message).hint("give another folder with -o"))
@@ -41,12 +46,11 @@ pub fn check<'a, I: Iterator<Item = &'a Path>>(folder: &Path, inputs: impl Fn() 
     if AtomicFile::create(&near.join(".sarl-compare")).is_err() {
         return fail(format!("no file can be made in `{}`", near.display()));
     }
-    if near == folder {
-        for name in names() {
-            check_output(&folder.join(name), inputs())?;
-        }
-    }
-    Ok(())
+    let inside: Vec<PathBuf> = match near == folder {
+        true => names().iter().map(|name| folder.join(name)).collect(),
+        false => Vec::new(),
+    };
+    outputs::check(inside.iter().map(PathBuf::as_path).chain(html), inputs, global)
 }
 
 /// Writes everything; the results last.

@@ -13,10 +13,10 @@ use serde_json::json;
 use crate::args::{
     Approximation, Compare, EncoderOptions, Global, KernelName, NumberOrAuto, ScalePolicy,
 };
-use crate::data::{check_output, learn, shared};
+use crate::data::{learn, shared};
 use crate::encoding::{check_targets, criterion, params};
 use crate::failure::{Failure, Outcome};
-use crate::inquiry::{self, Files};
+use crate::inquiry::{self, Files, paths};
 use crate::request::{index_warning, notes, request};
 use crate::typed::Typed;
 use crate::{output, page, progress, warnings};
@@ -34,10 +34,7 @@ pub fn run(options: &Compare, global: &Global) -> Outcome {
         seeds: options.probing.seeds(seed),
     };
     let files = Files::open(&options.data.data, &options.probing)?;
-    files::check(&options.output, || files.paths())?;
-    if let Some(html) = &options.page.html {
-        check_output(html, files.paths())?;
-    }
+    files::check(&options.output, options.page.html.as_deref(), files.paths(), global)?;
     let request = request(&options.data, &files.data)?;
     check_targets(&options.encoder, &request.targets)?;
     let schema = learn(&files.data, &request, global, Schema::learn)?;
@@ -56,7 +53,7 @@ pub fn run(options: &Compare, global: &Global) -> Outcome {
     let mut json = compared.json();
     let seconds = start.elapsed().as_secs_f64();
     json["files"] = json!(files::names());
-    json["html"] = json!(options.page.html);
+    json["html"] = json!(options.page.html.as_deref().map(output::path_json));
     json["seconds"] = json!({ "total": seconds });
     files::write(&options.output, &compared, &json)?;
     if let Some(path) = &options.page.html {
@@ -116,7 +113,12 @@ fn report(
             _ => kernel.with_goal(goal, option),
         },
         makes: ["Command for such an encoder of all rows", "Command for this encoder"],
-        about: page::about(&options.data.data, Some(&columns), &models, options.encoder.seed),
+        about: page::about(
+            &paths(&options.data.data),
+            Some(&columns),
+            &models,
+            options.encoder.seed,
+        ),
     };
     Ok(compared.page(of, &progress::watch(global.quiet))?)
 }

@@ -1,11 +1,11 @@
 //! The comparison for people.
 
-use sarl_lab::Compared;
+use sarl_lab::{Compared, plain};
 
 use super::files;
 use crate::args::Compare;
 use crate::sheet::{Sheet, Step};
-use crate::terminal::{Tone, emphasis, title, wrap};
+use crate::terminal::{self, Tone, emphasis, title, wrap};
 
 pub fn text(compared: &Compared, options: &Compare, seconds: f64) -> String {
     let mut text = String::new();
@@ -21,20 +21,23 @@ pub fn text(compared: &Compared, options: &Compare, seconds: f64) -> String {
         text += &format!("{}\n{}\n\n", title(&table.title), sheet.text(&steps));
     }
     let mut said = compared.parts.words();
-    compared.kinds().chain(compared.left_out()).for_each(|line| said += &format!("{line}\n"));
+    compared
+        .kinds()
+        .chain(compared.left_out())
+        .for_each(|line| said += &format!("{}\n", plain(&line)));
     for sentence in compared.sentences() {
         // What the first line has said is not said again.
         let parts = sentence.split_inclusive(". ");
         let more: String = parts.filter(|part| !line.contains(part.trim())).collect();
         if !more.is_empty() {
-            said += &format!("{more}\n");
+            said += &format!("{}\n", plain(&more));
         }
     }
     text += &wrap(&said);
     if let Some(path) = &options.page.html {
-        text += &format!("\nreport written to {}", path.display());
+        text += &format!("\nreport written to {}", terminal::path(path));
     }
-    let (folder, names) = (options.output.display(), files::names().join(", "));
+    let (folder, names) = (terminal::path(&options.output), files::names().join(", "));
     format!("{text}\n{}", wrap(&format!("written to {folder}: {names}; {seconds:.1} s")))
 }
 
