@@ -1,7 +1,7 @@
 //! From files to moments: the passes over the data that every fitting command makes.
 
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use faer::MatRef;
 use sarl::cells::Part;
@@ -15,13 +15,13 @@ use crate::args::{DataOptions, EncoderOptions, Global};
 use crate::encoding::{check_targets, criterion, params, remarks};
 use crate::failure::{Failure, Outcome};
 use crate::progress::{self, Pass, Spinner};
-use crate::request::{index_warning, notes, request};
+use crate::request::{flat_warning, index_warning, notes, request};
 use crate::{demand, outputs};
 
 /// A fit of files.
 pub struct FittedTable {
     /// The files that were read.
-    pub files: Vec<PathBuf>,
+    pub source: Source,
     pub schema: Schema,
     pub fit: Fitted,
     /// Labels that are features too.
@@ -85,13 +85,13 @@ pub fn fit_part(
     }
     progress::check()?;
     let mut remarks = remarks(&fit, encoder)?;
+    remarks.extend(flat_warning(&schema, fit.spreads()).map(Remark::Warning));
     remarks.extend(assumed);
     fit.reduced()?;
     remarks.extend(notes(&source, &schema).into_iter().map(Remark::Note));
     remarks.extend(index_warning(&source, &schema)?.map(Remark::Warning));
-    let files = source.paths().map(Path::to_owned).collect();
     let shared = shared(&schema);
-    Ok(FittedTable { files, schema, fit, shared, remarks })
+    Ok(FittedTable { source, schema, fit, shared, remarks })
 }
 
 /// The passes over the rows: a sample for a kernel, then all of them.

@@ -36,18 +36,20 @@ pub struct Files {
 
 impl Files {
     pub fn open(data: &[PathBuf], options: &ProbeOptions) -> Outcome<Self> {
+        Self::of(Source::open(data)?, paths(data), options)
+    }
+
+    /// The same with DATA that are open already.
+    pub fn of(data: Source, names: Vec<String>, options: &ProbeOptions) -> Outcome<Self> {
         if let Some(share) = options.test_share.filter(|s| !(*s > 0.0 && *s < 1.0)) {
             let message = format!("--test-share is {share}: expected above 0, below 1");
             return Err(Failure::usage(message));
         }
-        let open = |paths: &[PathBuf]| -> Outcome<Source> {
-            Ok(Source::open(paths)?.with_threads(rayon::current_num_threads()))
-        };
-        let names = sarl_lab::Files { data: file_names(data), test: file_names(&options.test) };
-        let data = open(data)?;
+        let names = sarl_lab::Files { data: names, test: paths(&options.test) };
+        let data = data.with_threads(rayon::current_num_threads());
         let test = match options.test.is_empty() {
             true => None,
-            false => Some(open(&options.test)?),
+            false => Some(Source::open(&options.test)?.with_threads(rayon::current_num_threads())),
         };
         let both = |path: &&Path| data.paths().any(|s| same_file(s, path));
         if let Some(path) = test.iter().flat_map(Source::paths).find(both) {
@@ -94,7 +96,12 @@ impl Files {
     }
 }
 
-/// Files as people call them.
-pub fn file_names(paths: &[PathBuf]) -> Vec<String> {
+/// Paths as people call them.
+pub fn paths(paths: &[PathBuf]) -> Vec<String> {
     paths.iter().map(|path| path.display().to_string()).collect()
+}
+
+/// The files of a data set.
+pub fn file_names(source: &Source) -> Vec<String> {
+    source.paths().map(|path| path.display().to_string()).collect()
 }

@@ -6,6 +6,7 @@ use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
 use sarl::Model;
+use sarl_data::Input;
 use serde::{Deserialize, Serialize};
 
 use crate::failure::{Exit, Failure, Outcome};
@@ -31,10 +32,10 @@ pub struct Fingerprint {
 }
 
 impl Fingerprint {
-    pub fn of(path: &Path) -> Outcome<Self> {
+    pub fn of(path: &Input) -> Outcome<Self> {
         let failed =
-            |e: std::io::Error| Failure::new(Exit::Data, format!("{}: {e}", path.display()));
-        let mut file = File::open(path).map_err(failed)?;
+            |e: std::io::Error| Failure::new(Exit::Machine, format!("{}: {e}", path.display()));
+        let mut file = path.open()?;
         let bytes = file.metadata().map_err(failed)?.len();
         let mut hash = crc32fast::Hasher::new();
         let mut look = |file: &mut File| -> std::io::Result<()> {
@@ -57,7 +58,7 @@ impl Fingerprint {
 }
 
 impl Origin {
-    pub fn new<'a>(files: impl Iterator<Item = &'a Path>) -> Outcome<Self> {
+    pub fn new<'a>(files: impl Iterator<Item = &'a Input>) -> Outcome<Self> {
         let files = files.map(Fingerprint::of).collect::<Outcome<_>>()?;
         Ok(Origin { files })
     }
@@ -77,10 +78,10 @@ impl Origin {
     }
 
     /// The first of these files that the model was fitted on.
-    pub fn saw<'a>(&self, mut files: impl Iterator<Item = &'a Path>) -> Outcome<Option<&'a Path>> {
+    pub fn saw<'a>(&self, mut files: impl Iterator<Item = &'a Input>) -> Outcome<Option<&'a Path>> {
         files
             .find_map(|path| match Fingerprint::of(path) {
-                Ok(found) => self.files.iter().any(|f| f.same(&found)).then_some(Ok(path)),
+                Ok(found) => self.files.iter().any(|f| f.same(&found)).then_some(Ok(&**path)),
                 Err(failure) => Some(Err(failure)),
             })
             .transpose()

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::args::Global;
 use crate::attributes;
-use crate::failure::Outcome;
+use crate::failure::{Failure, Outcome};
 use crate::sheet::{Sheet, Step};
 use crate::terminal::{Tone, labelled, printable, wrap};
 
@@ -29,18 +29,22 @@ pub fn print(text: &str) -> Outcome {
     if TAKEN.load(Ordering::SeqCst) {
         return Ok(());
     }
-    written(&printable(text))
+    print_raw(&printable(text))
 }
 
-fn written(text: &str) -> Outcome {
+/// Prints a text of our own as it is.
+pub fn print_raw(text: &str) -> Outcome {
     let mut out = std::io::stdout().lock();
-    writeln!(out, "{text}")?;
-    Ok(out.flush()?)
+    let done = writeln!(out, "{text}").and_then(|()| out.flush());
+    done.map_err(|e| {
+        let message = format!("stdout: cannot write: {e}");
+        Failure { message, ..e.into() }
+    })
 }
 
 /// Prints one JSON object.
 pub fn print_json(value: &impl Serialize) -> Outcome {
-    written(&plain_json(&serde_json::to_string_pretty(value)?))
+    print_raw(&plain_json(&serde_json::to_string_pretty(value)?))
 }
 
 /// A path as JSON has it; what is not UTF-8 in it becomes U+FFFD.

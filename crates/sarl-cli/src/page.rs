@@ -1,6 +1,6 @@
 //! The report of a fit on a table.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use sarl::{FitParams, Goal, Model};
 use sarl_data::{BlockOptions, Schema, Source};
@@ -25,8 +25,8 @@ pub fn table(schema: &Schema) -> Outcome<Table> {
 }
 
 /// Data, encoder, command, version.
-pub fn about(files: &[PathBuf], table: Option<&Table>, models: &[&Model], seed: u64) -> Vec<Fact> {
-    facts(&file_names(files), table, models, typed(), seed)
+pub fn about(files: &[String], table: Option<&Table>, models: &[&Model], seed: u64) -> Vec<Fact> {
+    facts(files, table, models, typed(), seed)
 }
 
 /// Rows at most for an audit of many encoders.
@@ -35,14 +35,14 @@ const ROWS: u32 = 15_000;
 /// Fits the encoder anew on a part of the rows and lets attackers learn from the rest, at several
 /// leakages and at the goal, if there is one.
 pub fn audit_curve(
-    data: &[PathBuf],
+    data: &Source,
     schema: &Schema,
     params: &FitParams,
     goal: Option<Goal>,
     global: &Global,
 ) -> Outcome<AuditCurve> {
     let probing = ProbeOptions { seeds: 1, rows: ROWS, ..Default::default() };
-    let files = Files::open(data, &probing)?;
+    let files = Files::of(data.clone(), file_names(data), &probing)?;
     let mut parts = files.read(schema, None, true, &probing, params.seed, global)?;
     parts.standardise(schema.dense_width(), params.scale);
     Ok(AuditCurve::refitted(&parts, params, goal, &progress::watch(global.quiet))?)
@@ -52,7 +52,7 @@ pub fn audit_curve(
 pub struct TableReport<'a> {
     /// The command that makes it.
     pub command: &'static str,
-    pub files: &'a [PathBuf],
+    pub source: &'a Source,
     pub schema: &'a Schema,
     pub table: Table,
     /// The fit; the rows that are shown are drawn here.
@@ -67,11 +67,16 @@ impl TableReport<'_> {
         let Some(path) = &options.html else { return Ok(None) };
         let shown = self.draw(options.html_rows as usize, global)?;
         let text = PageText {
-            subtitle: subtitle(self.command, self.files),
+            subtitle: subtitle(self.command, self.source),
             // An audit that was asked for by itself is what the report is about.
             audit_leads: self.command == "audit",
             warnings: self.warnings,
-            about: about(self.files, Some(&self.table), &[self.subject.model], self.seed),
+            about: about(
+                &file_names(self.source),
+                Some(&self.table),
+                &[self.subject.model],
+                self.seed,
+            ),
         };
         let subject = Subject { shown: shown.as_ref(), ..self.subject };
         let (page, levels) = subject.page(text, &progress::watch(global.quiet))?;
@@ -84,23 +89,22 @@ impl TableReport<'_> {
         if count == 0 {
             return Ok(None);
         }
-        let source = Source::open(self.files)?.with_threads(rayon::current_num_threads());
         let options = BlockOptions::default();
         let draw = (count, self.seed);
-        let rows = memory::read(&source, self.schema, None, &options, draw, global)?;
+        let rows = memory::read(self.source, self.schema, None, &options, draw, global)?;
         Ok(Some(Shown::drawn(rows, self.seed)))
     }
 }
 
 /// What made a page, on what.
-pub fn subtitle(command: &str, files: &[PathBuf]) -> String {
-    format!("sarl {command} · {}", short_names(files))
+pub fn subtitle(command: &str, source: &Source) -> String {
+    format!("sarl {command} · {}", short_names(source))
 }
 
 /// Names without folders.
-fn short_names(files: &[PathBuf]) -> String {
-    let name = |path: &PathBuf| path.file_name().map(|n| n.to_string_lossy().into_owned());
-    let names: Vec<String> = files.iter().filter_map(name).collect();
+fn short_names(source: &Source) -> String {
+    let name = |path: &Path| path.file_name().map(|n| n.to_string_lossy().into_owned());
+    let names: Vec<String> = source.paths().filter_map(name).collect();
     match names.len() > 3 {
         true => format!("{} and {} more", names[0], names.len() - 1),
         false => names.join(", "),

@@ -1,9 +1,12 @@
 //! From the options about the data to a request, and what is said about its columns.
 
-use sarl_data::{MatrixArray, Request, Schema, Source, Targets};
+use sarl_data::{FeatureValues, MatrixArray, Request, Schema, Source, Targets};
 
 use crate::args::DataOptions;
 use crate::failure::{Failure, Outcome};
+
+/// Columns that a warning names.
+const SHOWN: usize = 6;
 
 /// What the options ask of the data.
 pub fn request(data: &DataOptions, source: &Source) -> Outcome<Request> {
@@ -65,6 +68,24 @@ pub fn notes(source: &Source, schema: &Schema) -> Vec<String> {
         notes.push(format!("{} rows with missing values were left out", schema.dropped_rows()));
     }
     notes
+}
+
+/// Features that drop out because they do not vary, or too little: `spreads` are those of the fit.
+pub fn flat_warning(schema: &Schema, spreads: &[(f64, f64)]) -> Option<String> {
+    let numbers = schema
+        .features()
+        .iter()
+        .filter(|feature| matches!(feature.values, FeatureValues::Number { .. }));
+    let flat = numbers.zip(spreads).filter(|(_, (_, deviation))| *deviation == 0.0);
+    let names: Vec<String> = flat.map(|(feature, _)| format!("`{}`", feature.name)).collect();
+    let listed = names.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(", ");
+    let more = names.len().saturating_sub(SHOWN);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    (!names.is_empty()).then(|| {
+        format!(
+            "{listed}{more}: constant, or varies too little for double precision; nothing is learned from it"
+        )
+    })
 }
 
 /// Features that look like the number of the row.

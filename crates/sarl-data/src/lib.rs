@@ -70,6 +70,7 @@ mod datasets;
 mod error;
 mod format;
 mod guard;
+mod input;
 mod inspect;
 mod nearest;
 mod part;
@@ -95,6 +96,7 @@ pub use datasets::{
 pub use error::{DataError, ExitClass, Result, Unusable, WhyUnusable, quoted};
 pub use format::RowsHint;
 pub use guard::READER_THREAD;
+pub use input::Input;
 pub use inspect::{ColumnReport, ColumnRole, Holds, Inspection, Refused};
 pub use place::{is_stdout, same_file};
 pub use request::{Missing, Request, Targets};

@@ -12,6 +12,10 @@ use crate::column::{Column, ColumnKind, MatrixArray};
 use crate::error::{DataError, Result};
 use crate::format::{Batches, DataFile, Format, Pick, Reading, RowsHint, interpret, trimmed};
 use crate::guard::on_reader_thread;
+use crate::input::Input;
+
+/// Cells of a piece at most, where a row is not longer.
+const MOST_CELLS: usize = 1 << 22;
 
 /// Files that are one data set, looked at but not yet read.
 ///
@@ -30,7 +34,10 @@ impl Source {
     /// in it, sorted by name. All files must have the same columns, in any order.
     pub fn open<P: AsRef<Path>>(paths: &[P]) -> Result<Self> {
         let paths = expand(paths)?;
-        let probe = || paths.iter().map(|path| DataFile::probe(path)).collect::<Result<Vec<_>>>();
+        let probe = || {
+            let file = |path: &PathBuf| DataFile::probe(&Input::new(path)?);
+            paths.iter().map(file).collect::<Result<Vec<_>>>()
+        };
         let files = on_reader_thread(probe)?;
         let columns = agree(&files)?;
         let index = columns.iter().enumerate().map(|(i, c)| (c.name.clone(), i)).collect();
@@ -50,7 +57,12 @@ impl Source {
 
     /// The files, in the order in which they are read.
     pub fn paths(&self) -> impl Iterator<Item = &Path> {
-        self.files.iter().map(|f| f.path.as_path())
+        self.inputs().map(|input| &**input)
+    }
+
+    /// The same, to be opened: those that came from a stream are copies of it.
+    pub fn inputs(&self) -> impl Iterator<Item = &Input> {
+        self.files.iter().map(|f| &f.path)
     }
 
     /// The number of rows, where it is known or can be guessed without reading them.
@@ -88,13 +100,14 @@ impl Source {
 
     /// The file of a piece, for messages.
     pub(crate) fn path(&self, file: usize) -> &Path {
-        self.files.get(file).map_or(Path::new(""), |f| f.path.as_path())
+        self.files.get(file).map_or(Path::new(""), |f| &f.path)
     }
 
     /// The rows of all files one after another, in pieces of at most about `rows` rows.
     /// Cells that hold one of the `tokens` are missing.
     pub(crate) fn pieces(&self, picks: Vec<Pick>, tokens: &[String], rows: usize) -> Pieces {
-        let (tokens, rows, threads) = (tokens.into(), rows.max(1), self.threads);
+        let fitting = (MOST_CELLS / picks.len().max(1)).max(1);
+        let (tokens, rows, threads) = (tokens.into(), rows.clamp(1, fitting), self.threads);
         Pieces {
             files: self.files.clone(),
             reading: Reading { picks, tokens, rows, threads },
@@ -149,7 +162,7 @@ fn agree(files: &[DataFile]) -> Result<Vec<Column>> {
             let same = theirs.get(column.name.as_str());
             let same = same.ok_or_else(|| differ(file, &column.name, first))?;
             column.kind = column.kind.join(same.kind).ok_or_else(|| DataError::WrongType {
-                path: file.path.clone(),
+                path: file.path.to_path_buf(),
                 column: column.name.clone(),
                 found: same.kind.describe().to_owned(),
                 expected: format!("{} as in {}", column.kind.describe(), first.path.display()),
@@ -165,9 +178,9 @@ fn agree(files: &[DataFile]) -> Result<Vec<Column>> {
 
 fn differ(without: &DataFile, column: &str, with: &DataFile) -> DataError {
     DataError::ColumnsDiffer {
-        path: without.path.clone(),
+        path: without.path.to_path_buf(),
         column: column.to_owned(),
-        other: with.path.clone(),
+        other: with.path.to_path_buf(),
     }
 }
 

@@ -2,8 +2,8 @@
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
 use crate::Exceeded;
@@ -93,7 +93,10 @@ thread_local! {
     static MINE: Cell<bool> = const { Cell::new(false) };
 }
 
-#[allow(unsafe_code, reason = "an allocator; each call goes to the system's with the same arguments")]
+#[allow(
+    unsafe_code,
+    reason = "an allocator; each call goes to the system's with the same arguments"
+)]
 // SAFETY: every method passes its arguments on to the allocator of the system and gives back what
 // that gave; the counting around it does not allocate.
 unsafe impl GlobalAlloc for Counted {

@@ -31,7 +31,7 @@ pub fn run(options: &Certify, global: &Global) -> Outcome {
     let schema = schema_of(&model, &options.model)?;
     let source = Source::open(&options.data)?.with_threads(rayon::current_num_threads());
     let origin = Origin::load(&model)?;
-    if let Some(path) = origin.as_ref().map(|o| o.saw(source.paths())).transpose()?.flatten() {
+    if let Some(path) = origin.as_ref().map(|o| o.saw(source.inputs())).transpose()?.flatten() {
         let message = format!(
             "{}: the encoder was fitted on these rows, so they prove nothing about it",
             path.display()

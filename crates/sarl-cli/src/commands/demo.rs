@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use sarl::{Bounds, FitParams, Goal, HeldOut, Model};
-use sarl_data::Schema;
+use sarl_data::{Input, Schema};
 use sarl_eval::probes::Linear;
 use sarl_eval::{Asked, Attributes, Labelled, Labels};
 use sarl_lab::{AuditCurve, Inputs, POINTS, Probing, Row, Shown, Subject, front_rows};
@@ -17,6 +17,7 @@ use super::fit::SCHEMA;
 use super::front;
 use crate::args::{Demo, Global};
 use crate::failure::{Exit, Failure, Outcome};
+use crate::inquiry::paths;
 use crate::origin::Origin;
 use crate::reproduce::sample::{Sample, codes, mixture};
 use crate::reproduce::trial::{Encoded, Split, kernel, linear};
@@ -141,7 +142,7 @@ impl Run {
         model.keep_heldout(folds.clone());
         model.extra.insert(SCHEMA.into(), schema.to_owned());
         let table = folder.join("mixture.csv");
-        Origin::new([table.as_path()].into_iter())?.store(&mut model)?;
+        Origin::new([Input::new(&table)?].iter())?.store(&mut model)?;
         let path = folder.join(format!("{name}.safetensors"));
         sarl_data::write_file(&path, &model.to_bytes()?)?;
         let table = folder.join(format!("{name}-front.csv"));
@@ -244,7 +245,12 @@ fn page(
         subtitle: format!("sarl demo · four Gaussians in three dimensions, {TRAIN} rows"),
         explorers,
         sections,
-        about: page::about(&[folder.join("mixture.csv")], Some(&table), &models, options.seed),
+        about: page::about(
+            &paths(&[folder.join("mixture.csv")]),
+            Some(&table),
+            &models,
+            options.seed,
+        ),
         ..Page::default()
     })
 }

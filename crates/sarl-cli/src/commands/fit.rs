@@ -45,7 +45,7 @@ pub fn run(options: &Fit, global: &Global) -> Outcome {
     model.extra.insert(SCHEMA.into(), fitted.schema.to_json()?);
     model.extra.insert(HELDOUT.into(), serde_json::to_string(&heldout)?);
     model.extra.insert(HELDOUT_LABELS.into(), serde_json::to_string(&labels)?);
-    Origin::new(fitted.files.iter().map(PathBuf::as_path))?.store(&mut model)?;
+    Origin::new(fitted.source.inputs())?.store(&mut model)?;
     if options.encoder.landmarks_from.is_some() {
         model.extra.insert(given_away::PUBLIC.into(), String::new());
     }
@@ -76,9 +76,11 @@ fn report(
     warnings: Vec<String>,
     global: &Global,
 ) -> Outcome<(Option<Value>, Option<Verdict>)> {
-    let data::FittedTable { fit, schema, files, .. } = fitted;
+    let data::FittedTable { fit, schema, source, .. } = fitted;
     let curve = match options.audit {
-        true => Some(audit_curve(files, schema, fit.params(), Some(model.goal().clone()), global)?),
+        true => {
+            Some(audit_curve(source, schema, fit.params(), Some(model.goal().clone()), global)?)
+        }
         false => None,
     };
     let (table, retune) = (table(schema)?, Typed::retune(&options.output));
@@ -92,7 +94,7 @@ fn report(
         ..Subject::new("The trade-off", model, &command)
     };
     let seed = options.encoder.seed;
-    let report = TableReport { command: "fit", files, schema, table, subject, warnings, seed };
+    let report = TableReport { command: "fit", source, schema, table, subject, warnings, seed };
     let levels = report.write(&options.page, global)?;
     let again = "For this the encoder was fitted again, on part of the rows.";
     let audit = curve.as_ref().and_then(|c| verdict::of_curve(c, model.point().leakage));

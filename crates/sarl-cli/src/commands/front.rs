@@ -82,10 +82,10 @@ fn report(
     warnings: Vec<String>,
     global: &Global,
 ) -> Outcome<(Option<Value>, Option<AuditCurve>)> {
-    let data::FittedTable { fit, schema, files, .. } = fitted;
+    let data::FittedTable { fit, schema, source, .. } = fitted;
     let model = fit.solve(Goal::Lambda(0.0))?;
     let curve = match options.audit {
-        true => Some(audit_curve(files, schema, fit.params(), None, global)?),
+        true => Some(audit_curve(source, schema, fit.params(), None, global)?),
         false => None,
     };
     let every = rows.len().div_ceil(MOST_POINTS);
@@ -102,7 +102,7 @@ fn report(
         ..Subject::new("The trade-off", &model, &command)
     };
     let seed = options.encoder.seed;
-    let report = TableReport { command: "front", files, schema, table, subject, warnings, seed };
+    let report = TableReport { command: "front", source, schema, table, subject, warnings, seed };
     let levels = report.write(&options.page, global)?;
     Ok((levels, curve))
 }

@@ -7,9 +7,9 @@ use serde_json::json;
 
 use crate::args::{Global, Inspect};
 use crate::failure::Outcome;
+use crate::output;
 use crate::progress::Pass;
 use crate::request::request_without_labels;
-use crate::output;
 
 /// Letters of a line.
 const LINE: usize = 80;

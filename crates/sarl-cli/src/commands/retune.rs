@@ -40,9 +40,10 @@ pub fn run(options: &Retune, global: &Global) -> Outcome {
 /// Reads a model file.
 pub fn load(path: &Path) -> Outcome<Model> {
     let bytes = std::fs::read(path).map_err(|e| {
+        // As for data: what is not there or is no file is the user's, all else the machine's.
         let exit = match e.kind() {
-            std::io::ErrorKind::OutOfMemory => Exit::Machine,
-            _ => Exit::Data,
+            std::io::ErrorKind::NotFound | std::io::ErrorKind::IsADirectory => Exit::Data,
+            _ => Exit::Machine,
         };
         let reason = match e.kind() {
             std::io::ErrorKind::NotFound => "no such file".to_owned(),

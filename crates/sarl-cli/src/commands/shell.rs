@@ -9,7 +9,7 @@ use crate::{output, terminal};
 pub fn completions(options: &Completions) -> Outcome {
     let mut script = Vec::new();
     clap_complete::generate(options.shell, &mut Cli::command(), "sarl", &mut script);
-    output::print(String::from_utf8_lossy(&script).trim_end())
+    output::print_raw(String::from_utf8_lossy(&script).trim_end())
 }
 
 pub fn man(options: &Man) -> Outcome {

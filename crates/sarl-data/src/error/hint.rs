@@ -63,6 +63,9 @@ impl DataError {
             WrongFile { .. } => "it was not kept; run the command again, and if it stays so the \
                                  source has changed or something on the way changes it"
                 .to_owned(),
+            Spool { .. } => "make room there, or set TMPDIR to another folder".to_owned(),
+            LongRow { .. } => "check the ends of lines, and whether a quote is not closed".to_owned(),
+            Memory { .. } => "give more with --memory, or name fewer columns".to_owned(),
             ByHand { advice, .. } => advice.clone(),
             _ => return None,
         })

@@ -173,6 +173,18 @@ pub enum DataError {
     /// The operating system could not write the file.
     #[error("{}: cannot write: {source}", .path.display())]
     Write { path: PathBuf, source: io::Error },
+    /// What has to be copied before it can be read does not fit, or cannot be written.
+    #[error("{}: cannot be copied to a temporary file in {}: {source}", .path.display(), .folder.display())]
+    Spool { path: PathBuf, folder: PathBuf, source: io::Error },
+    /// A row of text is too long to be read.
+    #[error("{}: row {row} is longer than {most}, the longest that is read", .path.display())]
+    LongRow { path: PathBuf, row: u64, most: String },
+    /// There are too many columns.
+    #[error("{}: {found} columns, and at most 1000000 are read", .path.display())]
+    TooManyColumns { path: PathBuf, found: usize },
+    /// What a file holds needs more memory than there may be.
+    #[error("{}: {exceeded}", .path.display())]
+    Memory { path: PathBuf, exceeded: sarl_memory::Exceeded },
     /// A reading thread ended without a word, which is a defect in a reader.
     #[error("the reader of the data stopped unexpectedly")]
     ReaderStopped,
@@ -196,6 +208,10 @@ impl DataError {
             | WrongBlock { .. }
             | UnknownDataset { .. } => ExitClass::Usage,
             Read { .. }
+            | Spool { .. }
+            | LongRow { .. }
+            | TooManyColumns { .. }
+            | Memory { .. }
             | Write { .. }
             | ReaderStopped
             | Interrupted
@@ -224,6 +240,10 @@ impl DataError {
         source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
     ) -> Self {
         DataError::Write { path: path.to_owned(), source: into_io(source.into()) }
+    }
+
+    pub(crate) fn memory(path: &Path, exceeded: sarl_memory::Exceeded) -> Self {
+        DataError::Memory { path: path.to_owned(), exceeded }
     }
 
     pub(crate) fn damaged(path: &Path, format: &'static str, reason: impl ToString) -> Self {

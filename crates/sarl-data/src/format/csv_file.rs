@@ -4,28 +4,30 @@
 //! splits the lines; the cells are converted here, because only then an error can
 //! name the column and the row.
 
-use std::io::{BufReader, Read};
-use std::path::{Path, PathBuf};
+use std::io::Read;
+use std::path::Path;
 use std::sync::Arc;
 
 use arrow_array::builder::StringBuilder;
 use arrow_array::{ArrayRef, Float64Array, RecordBatch};
 use arrow_schema::{DataType, Field, Schema as ArrowSchema, SchemaRef};
 use csv::ByteRecord;
-use flate2::read::MultiGzDecoder;
 
 use super::csv_sniff::{Tally, delimiter, not_text};
+use super::csv_source::{Rows, broken, bytes};
 use super::names::trimmed;
-use super::{Batches, Layout, Pick, Probed, ReadAs, Reading, RowsHint, batch_of, open};
+use super::{Batches, Layout, MOST_COLUMNS, Pick, Probed, ReadAs, Reading, RowsHint, batch_of};
 use crate::column::Column;
 use crate::error::{DataError, Result};
+use crate::input::Input;
 use crate::text::{Gap, gap};
 
 /// How many rows are looked at to decide what the columns hold.
 const SAMPLE: u64 = 10_000;
 /// How many bytes are looked at to decide whether this is text at all.
 const START: u64 = 64 * 1024;
-const BUFFER: usize = 256 * 1024;
+/// Bytes of a batch, about.
+const MOST_BYTES: usize = 64 << 20;
 
 /// How to read the file again.
 #[derive(Clone, Debug)]
@@ -35,32 +37,19 @@ pub(super) struct CsvLayout {
     width: usize,
 }
 
-type Source = Box<dyn Read + Send>;
-
-fn source(path: &Path, gzip: bool) -> Result<Source> {
-    let file = BufReader::with_capacity(BUFFER, open(path)?);
-    Ok(if gzip { Box::new(MultiGzDecoder::new(file)) } else { Box::new(file) })
-}
-
-fn reader(path: &Path, gzip: bool, delimiter: u8) -> Result<csv::Reader<Source>> {
-    let source = source(path, gzip)?;
-    let mut builder = csv::ReaderBuilder::new();
-    Ok(builder.delimiter(delimiter).flexible(true).buffer_capacity(BUFFER).from_reader(source))
-}
-
-pub(super) fn probe(path: &Path, gzip: bool, length: u64) -> Result<Probed> {
+pub(super) fn probe(path: &Input, gzip: bool, length: u64) -> Result<Probed> {
     let mut start = Vec::new();
-    source(path, gzip)?.take(START).read_to_end(&mut start).map_err(|e| broken(path, gzip, e))?;
+    bytes(path, gzip)?.take(START).read_to_end(&mut start).map_err(|e| broken(path, gzip, e))?;
     if start.is_empty() {
-        return Err(DataError::EmptyFile { path: path.to_owned() });
+        return Err(DataError::EmptyFile { path: path.to_path_buf() });
     }
     if let Some(reason) = not_text(&start) {
         return Err(DataError::damaged(path, "CSV", reason));
     }
     let delimiter = delimiter(&start);
-    let mut reader = reader(path, gzip, delimiter)?;
-    let names = header(path, gzip, &mut reader)?;
-    let (tallies, hint) = sample(path, gzip, &mut reader, names.len(), length)?;
+    let mut rows = Rows::open(path, gzip, delimiter)?;
+    let names = header(path, &mut rows)?;
+    let (tallies, hint) = sample(path, gzip, &mut rows, names.len(), length)?;
     let columns = names
         .into_iter()
         .zip(&tallies)
@@ -76,8 +65,11 @@ pub(super) fn probe(path: &Path, gzip: bool, length: u64) -> Result<Probed> {
 }
 
 /// The column names.
-fn header(path: &Path, gzip: bool, reader: &mut csv::Reader<Source>) -> Result<Vec<String>> {
-    let header = reader.byte_headers().map_err(|e| csv_error(path, gzip, e))?;
+fn header(path: &Path, rows: &mut Rows) -> Result<Vec<String>> {
+    let header = rows.header(path)?;
+    if header.len() > MOST_COLUMNS {
+        return Err(DataError::TooManyColumns { path: path.to_owned(), found: header.len() });
+    }
     let name = |cell: &[u8]| match std::str::from_utf8(cell) {
         Ok(name) => Ok(name.to_owned()),
         Err(_) => Err(DataError::damaged(path, "CSV", "its header is not UTF-8 text")),
@@ -88,17 +80,17 @@ fn header(path: &Path, gzip: bool, reader: &mut csv::Reader<Source>) -> Result<V
 fn sample(
     path: &Path,
     gzip: bool,
-    reader: &mut csv::Reader<Source>,
+    reader: &mut Rows,
     width: usize,
     length: u64,
 ) -> Result<(Vec<Tally>, Option<RowsHint>)> {
     let mut tallies = vec![Tally::default(); width];
     let mut record = ByteRecord::new();
-    let start = reader.position().byte();
+    let start = reader.position();
     let mut rows = 0;
     let mut ended = false;
     while rows < SAMPLE && !ended {
-        ended = !reader.read_byte_record(&mut record).map_err(|e| csv_error(path, gzip, e))?;
+        ended = !reader.next(path, rows + 1, &mut record)?;
         if !ended {
             rows += 1;
             check_width(path, &record, width, rows)?;
@@ -106,13 +98,13 @@ fn sample(
         }
     }
     if rows == 0 {
-        return Err(DataError::NoRows { path: path.to_owned() });
+        return Err(DataError::NoRows { path: path.to_path_buf() });
     }
     let hint = match (ended, gzip) {
         (true, _) => Some(RowsHint { rows, exact: true }),
         (false, true) => None,
         (false, false) => {
-            let bytes = reader.position().byte().saturating_sub(start).max(1);
+            let bytes = reader.position().saturating_sub(start).max(1);
             let estimate = rows as f64 * length.saturating_sub(start) as f64 / bytes as f64;
             Some(RowsHint { rows: estimate as u64, exact: false })
         }
@@ -141,23 +133,8 @@ fn check_width(path: &Path, record: &ByteRecord, width: usize, row: u64) -> Resu
     }
 }
 
-fn csv_error(path: &Path, gzip: bool, error: csv::Error) -> DataError {
-    match error.into_kind() {
-        csv::ErrorKind::Io(e) => broken(path, gzip, e),
-        kind => DataError::damaged(path, "CSV", format!("{kind:?}")),
-    }
-}
-
-/// A failure to read: within gzip it is the contents, otherwise the machine.
-fn broken(path: &Path, gzip: bool, error: std::io::Error) -> DataError {
-    match gzip {
-        true => DataError::damaged(path, "gzip", error),
-        false => DataError::read(path, error),
-    }
-}
-
 pub(super) fn read(
-    path: &Path,
+    path: &Input,
     layout: &CsvLayout,
     reading: &Reading,
     places: &[usize],
@@ -170,8 +147,8 @@ pub(super) fn read(
     };
     let fields = reading.picks.iter().map(field).collect::<Vec<_>>();
     Ok(Box::new(CsvBatches {
-        path: path.to_owned(),
-        reader: reader(path, layout.gzip, layout.delimiter)?,
+        path: path.clone(),
+        reader: Rows::open(path, layout.gzip, layout.delimiter)?,
         layout: layout.clone(),
         reading: reading.clone(),
         places: places.to_vec(),
@@ -182,8 +159,8 @@ pub(super) fn read(
 }
 
 struct CsvBatches {
-    path: PathBuf,
-    reader: csv::Reader<Source>,
+    path: Input,
+    reader: Rows,
     layout: CsvLayout,
     reading: Reading,
     places: Vec<usize>,
@@ -254,14 +231,14 @@ impl CsvBatches {
     fn batch(&mut self) -> Result<Option<RecordBatch>> {
         let mut cells: Vec<Cells> =
             self.reading.picks.iter().map(|p| Cells::new(p.read, self.reading.rows)).collect();
-        let mut rows = 0;
-        while rows < self.reading.rows {
-            let more = self.reader.read_byte_record(&mut self.record);
-            if !more.map_err(|e| csv_error(&self.path, self.layout.gzip, e))? {
+        let (mut rows, mut bytes) = (0, 0);
+        while rows < self.reading.rows && bytes < MOST_BYTES {
+            if !self.reader.next(&self.path, self.row + 1, &mut self.record)? {
                 break;
             }
             self.row += 1;
             rows += 1;
+            bytes += self.record.as_slice().len();
             check_width(&self.path, &self.record, self.layout.width, self.row)?;
             self.take_row(&mut cells)?;
         }
@@ -278,7 +255,7 @@ impl CsvBatches {
         for ((cell, pick), place) in cells.iter_mut().zip(picks).zip(&self.places) {
             let bytes = visible(self.record.get(*place).unwrap_or_default());
             cell.push(bytes, pick.read, tokens).map_err(|expected| DataError::BadCell {
-                path: self.path.clone(),
+                path: self.path.to_path_buf(),
                 column: pick.name.clone(),
                 row: self.row,
                 found: String::from_utf8_lossy(bytes).chars().take(60).collect(),

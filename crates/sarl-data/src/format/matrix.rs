@@ -3,37 +3,36 @@
 //!
 //! A matrix in C order is read sequentially and taken apart into columns; one in
 //! Fortran order is read by seeking to each column. A compressed one in Fortran
-//! order is first unpacked into an unnamed temporary file, so that memory stays
-//! bounded.
+//! order is first unpacked into a temporary file, so that memory stays bounded.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{Field, Schema as ArrowSchema, SchemaRef};
-use flate2::read::DeflateDecoder;
+use tempfile::NamedTempFile;
 
+use super::member::{Member, MemberReader};
 use super::scalar::Scalar;
-use super::{Batches, Layout, Probed, RowsHint, batch_of, open};
+use super::{Batches, Layout, MOST_COLUMNS, Probed, RowsHint, batch_of};
 use crate::column::{Column, MatrixArray};
 use crate::error::{DataError, Result};
+use crate::input::{Input, spooled};
 
 /// Rows at a time: few, so that taking columns out of them stays in the cache.
 const ROWS: usize = 1024;
 /// And never more bytes of one array than this, where a single row is smaller.
 const BYTES: usize = 16 << 20;
-/// More columns than this are taken for a damaged header.
-const MOST_COLUMNS: u64 = 1_000_000;
 
 /// Where the numbers of an array lie.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Place {
     /// Plainly in the file, from this byte on.
     At(u64),
-    /// Deflated: `length` bytes from `start`, of which the first `skip` unpacked are a header.
-    Deflated { start: u64, length: u64, skip: u64 },
+    /// In a member of a zip archive, after a header of so many bytes.
+    In(Member, u64),
 }
 
 /// One array in a file.
@@ -113,7 +112,7 @@ fn check(path: &Path, slab: &Slab, rows: u64) -> Result<()> {
         }
         _ => {}
     }
-    if slab.cols() == 0 || slab.cols() > MOST_COLUMNS {
+    if slab.cols() == 0 || slab.cols() > MOST_COLUMNS as u64 {
         return Err(wrong(format!("{} columns", slab.cols()), "between one and a million columns"));
     }
     match slab.rows() == rows {
@@ -128,7 +127,7 @@ fn check(path: &Path, slab: &Slab, rows: u64) -> Result<()> {
 }
 
 pub(super) fn read(
-    path: &Path,
+    path: &Input,
     slabs: &[Slab],
     columns: &[Column],
     places: &[usize],
@@ -154,7 +153,7 @@ pub(super) fn read(
     }
     let column = |p: &usize| columns.get(*p).map(|c| c.name.clone()).unwrap_or_default();
     Ok(Box::new(MatrixBatches {
-        path: path.to_owned(),
+        path: path.clone(),
         left: slabs.first().map_or(0, Slab::rows),
         names: places.iter().map(column).collect(),
         rows,
@@ -164,7 +163,7 @@ pub(super) fn read(
 }
 
 struct MatrixBatches {
-    path: PathBuf,
+    path: Input,
     left: u64,
     rows: usize,
     names: Vec<String>,
@@ -182,6 +181,11 @@ impl MatrixBatches {
                 .map_err(|e| DataError::damaged(&self.path, "matrix", e))?;
         }
         self.left -= rows as u64;
+        if self.left == 0 {
+            for reader in &mut self.readers {
+                reader.finish().map_err(|e| DataError::damaged(&self.path, "matrix", e))?;
+            }
+        }
         let columns: Vec<ArrayRef> = taken.into_iter().flatten().collect();
         let schema = self.schema.get_or_insert_with(|| {
             let field = |(name, column): (&String, &ArrayRef)| {
@@ -206,8 +210,9 @@ impl Iterator for MatrixBatches {
 
 /// The bytes of an array.
 enum Bytes {
-    Plain { file: File, start: u64 },
+    Plain { file: File, start: u64, _spool: Option<NamedTempFile> },
     Sequential(Box<dyn Read + Send>),
+    Member(MemberReader),
 }
 
 struct SlabReader {
@@ -219,27 +224,27 @@ struct SlabReader {
 }
 
 impl SlabReader {
-    fn new(path: &Path, slab: &Slab, wanted: Vec<(usize, usize)>) -> Result<Self> {
+    fn new(path: &Input, slab: &Slab, wanted: Vec<(usize, usize)>) -> Result<Self> {
         let seeks = slab.fortran && slab.cols() > 1;
-        let bytes = bytes_of(open(path)?, slab, seeks)
-            .map_err(|e| DataError::damaged(path, "matrix", e))?;
+        let bytes = bytes_of(path, slab, seeks)?;
         Ok(Self { slab: slab.clone(), bytes, wanted, row: 0, buffer: Vec::new() })
+    }
+
+    /// Compares what was read with its checksum, where it has one.
+    fn finish(&mut self) -> io::Result<()> {
+        match &mut self.bytes {
+            Bytes::Member(member) => member.finish(),
+            Bytes::Plain { .. } | Bytes::Sequential(_) => Ok(()),
+        }
     }
 
     /// Takes the wanted columns of the next rows to their places.
     fn take(&mut self, rows: usize, taken: &mut [Option<ArrayRef>]) -> io::Result<()> {
         let size = self.slab.scalar.size();
-        match &mut self.bytes {
-            Bytes::Sequential(reader) => {
-                let stride = size * self.slab.cols() as usize;
-                self.buffer.resize(rows * stride, 0);
-                reader.read_exact(&mut self.buffer)?;
-                for (to, column) in &self.wanted {
-                    taken[*to] =
-                        Some(self.slab.scalar.gather(&self.buffer, stride, column * size)?);
-                }
-            }
-            Bytes::Plain { file, start } => {
+        let reader: &mut dyn Read = match &mut self.bytes {
+            Bytes::Sequential(reader) => reader,
+            Bytes::Member(reader) => reader,
+            Bytes::Plain { file, start, .. } => {
                 self.buffer.resize(rows * size, 0);
                 for (to, column) in &self.wanted {
                     let cell = *column as u64 * self.slab.rows() + self.row;
@@ -247,31 +252,44 @@ impl SlabReader {
                     file.read_exact(&mut self.buffer)?;
                     taken[*to] = Some(self.slab.scalar.gather(&self.buffer, size, 0)?);
                 }
+                self.row += rows as u64;
+                return Ok(());
             }
+        };
+        let stride = size * self.slab.cols() as usize;
+        self.buffer.resize(rows * stride, 0);
+        reader.read_exact(&mut self.buffer)?;
+        for (to, column) in &self.wanted {
+            taken[*to] = Some(self.slab.scalar.gather(&self.buffer, stride, column * size)?);
         }
         self.row += rows as u64;
         Ok(())
     }
 }
 
-fn bytes_of(mut file: File, slab: &Slab, seeks: bool) -> io::Result<Bytes> {
+fn bytes_of(path: &Input, slab: &Slab, seeks: bool) -> Result<Bytes> {
+    let damaged = |e: io::Error| DataError::damaged(path, "matrix", e);
+    let mut file = path.open()?;
     match slab.place {
-        Place::At(start) if seeks => Ok(Bytes::Plain { file, start }),
+        Place::At(start) if seeks => Ok(Bytes::Plain { file, start, _spool: None }),
         Place::At(start) => {
-            file.seek(SeekFrom::Start(start))?;
+            file.seek(SeekFrom::Start(start)).map_err(|e| DataError::read(path, e))?;
             Ok(Bytes::Sequential(Box::new(BufReader::with_capacity(256 * 1024, file))))
         }
-        Place::Deflated { start, length, skip } => {
-            file.seek(SeekFrom::Start(start))?;
-            let mut unpacked = DeflateDecoder::new(BufReader::new(file.take(length)));
-            io::copy(&mut (&mut unpacked).take(skip), &mut io::sink())?;
-            if !seeks {
-                return Ok(Bytes::Sequential(Box::new(unpacked)));
+        Place::In(member, header) => {
+            let mut bytes = member.open(file).map_err(damaged)?;
+            if seeks && member.deflated {
+                let spool = spooled(path, bytes, damaged)?;
+                let file = spool.reopen().map_err(|e| DataError::read(path, e))?;
+                return Ok(Bytes::Plain { file, start: header, _spool: Some(spool) });
             }
-            let mut spool = tempfile::tempfile()?;
-            let bytes = slab.bytes().unwrap_or(u64::MAX);
-            io::copy(&mut unpacked.take(bytes), &mut spool)?;
-            Ok(Bytes::Plain { file: spool, start: 0 })
+            if seeks {
+                bytes.finish().map_err(damaged)?;
+                let start = member.start + header;
+                return Ok(Bytes::Plain { file: path.open()?, start, _spool: None });
+            }
+            io::copy(&mut (&mut bytes).take(header), &mut io::sink()).map_err(damaged)?;
+            Ok(Bytes::Member(bytes))
         }
     }
 }

@@ -5,20 +5,25 @@
 //! knows about features, labels or scaling.
 
 mod arrow_file;
+mod arrow_stated;
 mod arrow_walk;
 mod csv_file;
 mod csv_sniff;
+mod csv_source;
 mod matrix;
+mod member;
 mod names;
 mod npy;
 mod parquet_file;
+mod parquet_pages;
 mod scalar;
 mod tensors;
 mod typed;
 
 use std::collections::HashMap;
 use std::fs::File;
-use std::path::{Path, PathBuf};
+use std::io::{self, Read};
+use std::path::Path;
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
@@ -26,6 +31,7 @@ use arrow_schema::{Schema as ArrowSchema, SchemaRef};
 
 use crate::column::{Column, ColumnKind};
 use crate::error::{DataError, Result};
+use crate::input::Input;
 use crate::text::Written;
 
 pub(crate) use names::trimmed;
@@ -41,6 +47,9 @@ pub(crate) enum Format {
     Npy,
     Safetensors,
 }
+
+/// More columns than this are taken for damage.
+pub(crate) const MOST_COLUMNS: usize = 1_000_000;
 
 /// The endings of tables of text.
 const TEXT: [&str; 5] = ["csv", "tsv", "tab", "psv", "txt"];
@@ -68,6 +77,24 @@ impl Format {
             "safetensors" => Some(Self::Safetensors),
             _ => None,
         }
+    }
+}
+
+impl Format {
+    /// The format of what has no name that says it: text, unless it begins as another does.
+    fn by_contents(file: &mut File) -> io::Result<Self> {
+        let mut start = Vec::new();
+        file.take(9).read_to_end(&mut start)?;
+        Ok(match start.as_slice() {
+            [b'P', b'A', b'R', b'1', ..] => Self::Parquet,
+            [b'A', b'R', b'R', b'O', b'W', b'1', ..] | [0xff, 0xff, 0xff, 0xff, ..] => Self::Arrow,
+            [b'P', b'K', 3, 4, ..] => Self::Npz,
+            [0x93, b'N', b'U', b'M', b'P', b'Y', ..] => Self::Npy,
+            [0x1f, 0x8b, ..] => Self::Csv { gzip: true },
+            // The length of a header below 2^32, and the header.
+            [_, _, _, _, 0, 0, 0, 0, b'{'] => Self::Safetensors,
+            _ => Self::Csv { gzip: false },
+        })
     }
 }
 
@@ -144,7 +171,7 @@ enum Layout {
 /// One file of a data set.
 #[derive(Clone, Debug)]
 pub(crate) struct DataFile {
-    pub(crate) path: PathBuf,
+    pub(crate) path: Input,
     pub(crate) columns: Vec<Column>,
     /// The columns whose name another one had before, by their new names.
     pub(crate) renamed: Vec<String>,
@@ -161,12 +188,18 @@ struct Probed {
 
 impl DataFile {
     /// Looks at a file: its columns, their kinds, the number of rows where cheap.
-    pub(crate) fn probe(path: &Path) -> Result<Self> {
-        let format =
-            Format::of(path).ok_or_else(|| DataError::UnknownFormat { path: path.to_owned() })?;
-        let length = open(path)?.metadata().map_err(|e| DataError::read(path, e))?.len();
+    pub(crate) fn probe(path: &Input) -> Result<Self> {
+        let mut file = path.open()?;
+        let length = file.metadata().map_err(|e| DataError::read(path, e))?.len();
+        let format = match Format::of(path) {
+            Some(format) => format,
+            None if path.is_spooled() => {
+                Format::by_contents(&mut file).map_err(|e| DataError::read(path, e))?
+            }
+            None => return Err(DataError::UnknownFormat { path: path.to_path_buf() }),
+        };
         if length == 0 {
-            return Err(DataError::EmptyFile { path: path.to_owned() });
+            return Err(DataError::EmptyFile { path: path.to_path_buf() });
         }
         let mut probed = match format {
             Format::Csv { gzip } => csv_file::probe(path, gzip, length)?,
@@ -176,9 +209,13 @@ impl DataFile {
             Format::Npy => npy::probe_npy(path, length)?,
             Format::Safetensors => tensors::probe(path, length)?,
         };
+        let found = probed.columns.len();
+        if found > MOST_COLUMNS {
+            return Err(DataError::TooManyColumns { path: path.to_path_buf(), found });
+        }
         let renamed = names::tell_apart(&mut probed.columns);
         let Probed { columns, rows, layout } = probed;
-        Ok(Self { path: path.to_owned(), columns, renamed, rows, layout })
+        Ok(Self { path: path.clone(), columns, renamed, rows, layout })
     }
 
     /// Reads the picked columns in batches.
@@ -206,22 +243,12 @@ impl DataFile {
             self.columns.iter().enumerate().map(|(i, c)| (c.name.as_str(), i)).collect();
         let place = |pick: &Pick| {
             index.get(pick.name.as_str()).copied().ok_or_else(|| DataError::NoColumn {
-                path: self.path.clone(),
+                path: self.path.to_path_buf(),
                 column: pick.name.clone(),
                 nearest: None,
             })
         };
         picks.iter().map(place).collect()
-    }
-}
-
-/// Opens a file, with this crate's error.
-fn open(path: &Path) -> Result<File> {
-    let file = File::open(path).map_err(|e| DataError::read(path, e))?;
-    let is_dir = file.metadata().map_err(|e| DataError::read(path, e))?.is_dir();
-    match is_dir {
-        true => Err(DataError::UnknownFormat { path: path.to_owned() }),
-        false => Ok(file),
     }
 }
 

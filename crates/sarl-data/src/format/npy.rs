@@ -6,17 +6,18 @@
 //! length checked before it is believed; arrays of Python objects are refused.
 
 use std::fs::File;
-use std::io::{self, BufReader, Read, Seek, SeekFrom};
+use std::io::{self, BufReader, Read};
 use std::path::Path;
 
-use flate2::read::DeflateDecoder;
 use zip::{CompressionMethod, ZipArchive};
 
+use super::Probed;
 use super::matrix::{Place, Slab, assemble};
+use super::member::Member;
 use super::scalar::{Scalar, Type};
-use super::{Probed, open};
 use crate::column::MatrixArray;
 use crate::error::{DataError, Result};
+use crate::input::Input;
 
 /// A longer header is taken for damage.
 const LONGEST_HEADER: usize = 1 << 20;
@@ -33,16 +34,16 @@ struct Header {
     length: u64,
 }
 
-pub(super) fn probe_npy(path: &Path, length: u64) -> Result<Probed> {
+pub(super) fn probe_npy(path: &Input, length: u64) -> Result<Probed> {
     let header =
-        header(BufReader::new(open(path)?)).map_err(|e| DataError::damaged(path, "NPY", e))?;
+        header(BufReader::new(path.open()?)).map_err(|e| DataError::damaged(path, "NPY", e))?;
     let slab = slab(path, MatrixArray::X, &header, Place::At(header.length))?;
     check_length(path, &slab, "NPY", length.saturating_sub(header.length))?;
     assemble(path, vec![slab], Vec::new())
 }
 
-pub(super) fn probe_npz(path: &Path) -> Result<Probed> {
-    let mut archive = ZipArchive::new(BufReader::new(open(path)?))
+pub(super) fn probe_npz(path: &Input) -> Result<Probed> {
+    let mut archive = ZipArchive::new(BufReader::new(path.open()?))
         .map_err(|e| DataError::damaged(path, "NPZ", e))?;
     let names: Vec<String> =
         archive.file_names().flatten().map(|n| n.trim_end_matches(".npy").to_owned()).collect();
@@ -56,35 +57,34 @@ pub(super) fn probe_npz(path: &Path) -> Result<Probed> {
 }
 
 fn entry(
-    path: &Path,
+    path: &Input,
     archive: &mut ZipArchive<BufReader<File>>,
     index: usize,
     array: MatrixArray,
 ) -> Result<Slab> {
     let damaged = |e: &dyn ToString| DataError::damaged(path, "NPZ", e.to_string());
-    let (start, packed, size, method) = {
+    let member = {
         let entry = archive.by_index_raw(index).map_err(|e| damaged(&e))?;
         if entry.encrypted() {
             return Err(damaged(&"it is encrypted"));
         }
-        let start = entry.data_start().ok_or_else(|| damaged(&"an entry has no data"))?;
-        (start, entry.compressed_size(), entry.size(), entry.compression())
-    };
-    let mut file = open(path)?;
-    file.seek(SeekFrom::Start(start)).map_err(|e| DataError::read(path, e))?;
-    let raw = BufReader::new(file.take(packed));
-    let (header, place): (Header, fn(u64, u64, u64) -> Place) = match method {
-        CompressionMethod::STORE => {
-            (header(raw).map_err(|e| damaged(&e))?, |start, _, skip| Place::At(start + skip))
+        let deflated = match entry.compression() {
+            CompressionMethod::STORE => false,
+            CompressionMethod::DEFLATE => true,
+            other => return Err(damaged(&format!("compression {other} is not supported"))),
+        };
+        Member {
+            start: entry.data_start().ok_or_else(|| damaged(&"an entry has no data"))?,
+            packed: entry.compressed_size(),
+            size: entry.size(),
+            crc32: entry.crc32(),
+            deflated,
         }
-        CompressionMethod::DEFLATE => {
-            (header(DeflateDecoder::new(raw)).map_err(|e| damaged(&e))?, |start, length, skip| {
-                Place::Deflated { start, length, skip }
-            })
-        }
-        other => return Err(damaged(&format!("compression {other} is not supported"))),
     };
-    let slab = slab(path, array, &header, place(start, packed, header.length))?;
+    let bytes = member.open(path.open()?).map_err(|e| DataError::read(path, e))?;
+    let header = header(bytes).map_err(|e| damaged(&e))?;
+    let (size, place) = (member.size, Place::In(member, header.length));
+    let slab = slab(path, array, &header, place)?;
     check_length(path, &slab, "NPZ", size.saturating_sub(header.length))?;
     Ok(slab)
 }

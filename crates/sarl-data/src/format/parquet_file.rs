@@ -4,7 +4,7 @@
 //! columns rather than by row groups keeps memory independent of the size of a
 //! row group, because all shares stay within a few batches of each other.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use arrow_array::RecordBatch;
 use parquet::arrow::ProjectionMask;
@@ -13,10 +13,12 @@ use parquet::arrow::arrow_reader::{
     ParquetRecordBatchReaderBuilder,
 };
 
-use super::{Batches, Layout, Probed, RowsHint, arranged, columns_of, open, unique_places};
+use super::parquet_pages::dictionaries;
+use super::{Batches, Layout, Probed, RowsHint, arranged, columns_of, unique_places};
 use crate::ahead::Ahead;
 use crate::error::{DataError, Result};
 use crate::guard::guarded;
+use crate::input::Input;
 
 /// Batches decoded ahead by each thread.
 const DEPTH: usize = 3;
@@ -31,18 +33,18 @@ fn damaged(path: &Path, error: impl ToString) -> DataError {
     DataError::damaged(path, "Parquet", error)
 }
 
-pub(super) fn probe(path: &Path) -> Result<Probed> {
+pub(super) fn probe(path: &Input) -> Result<Probed> {
     guarded(path, "Parquet", || look(path))
 }
 
-fn look(path: &Path) -> Result<Probed> {
-    let file = open(path)?;
+fn look(path: &Input) -> Result<Probed> {
+    let file = path.open()?;
     let metadata = ArrowReaderMetadata::load(&file, ArrowReaderOptions::new())
         .map_err(|e| damaged(path, e))?;
     let rows = metadata.metadata().file_metadata().num_rows();
     let rows = u64::try_from(rows).map_err(|_| damaged(path, "negative number of rows"))?;
     if rows == 0 {
-        return Err(DataError::NoRows { path: path.to_owned() });
+        return Err(DataError::NoRows { path: path.to_path_buf() });
     }
     Ok(Probed {
         columns: columns_of(metadata.schema()),
@@ -52,40 +54,54 @@ fn look(path: &Path) -> Result<Probed> {
 }
 
 pub(super) fn read(
-    path: &Path,
+    path: &Input,
     layout: &ParquetLayout,
     places: &[usize],
     rows: usize,
     threads: usize,
 ) -> Result<Batches> {
     let (unique, order) = unique_places(places);
+    check_dictionaries(path, layout, &unique)?;
     let shares = threads.min(unique.len()).max(1);
     if shares == 1 {
-        let part = Part { path: path.to_owned(), reader: part(path, layout, &unique, rows)? };
-        return Ok(Box::new(Ordered { path: path.to_owned(), parts: vec![Box::new(part)], order }));
+        let part = Part { path: path.clone(), reader: part(path, layout, &unique, rows)? };
+        return Ok(Box::new(Ordered { path: path.clone(), parts: vec![Box::new(part)], order }));
     }
     let parts = unique.chunks(unique.len().div_ceil(shares)).map(|share| {
-        let part = Part { path: path.to_owned(), reader: part(path, layout, share, rows)? };
+        let part = Part { path: path.clone(), reader: part(path, layout, share, rows)? };
         Ok(Box::new(Ahead::spawn(DEPTH, part)) as Batches)
     });
-    Ok(Box::new(Ordered { path: path.to_owned(), parts: parts.collect::<Result<_>>()?, order }))
+    Ok(Box::new(Ordered { path: path.clone(), parts: parts.collect::<Result<_>>()?, order }))
+}
+
+/// Refuses dictionaries that do not fit. They are unpacked, and their values are copied once.
+fn check_dictionaries(path: &Input, layout: &ParquetLayout, roots: &[usize]) -> Result<()> {
+    let schema = layout.metadata.parquet_schema();
+    let is_wanted = |leaf: usize| {
+        leaf < schema.num_columns()
+            && roots.binary_search(&schema.get_column_root_idx(leaf)).is_ok()
+    };
+    let mut file = path.open()?;
+    let bytes = dictionaries(&mut file, layout.metadata.metadata(), is_wanted);
+    let bytes = bytes.map_err(|e| damaged(path, e))?;
+    sarl_memory::check(bytes.saturating_mul(2)).map_err(|e| DataError::memory(path, e))
 }
 
 fn part(
-    path: &Path,
+    path: &Input,
     layout: &ParquetLayout,
     roots: &[usize],
     rows: usize,
 ) -> Result<ParquetRecordBatchReader> {
     let mask = ProjectionMask::roots(layout.metadata.parquet_schema(), roots.iter().copied());
     let builder =
-        ParquetRecordBatchReaderBuilder::new_with_metadata(open(path)?, layout.metadata.clone());
+        ParquetRecordBatchReaderBuilder::new_with_metadata(path.open()?, layout.metadata.clone());
     let builder = builder.with_projection(mask).with_batch_size(rows);
     guarded(path, "Parquet", || builder.build().map_err(|e| damaged(path, e)))
 }
 
 struct Part {
-    path: PathBuf,
+    path: Input,
     reader: ParquetRecordBatchReader,
 }
 
@@ -100,7 +116,7 @@ impl Iterator for Part {
 
 /// The shares of the columns side by side, in the order that was asked for.
 struct Ordered {
-    path: PathBuf,
+    path: Input,
     parts: Vec<Batches>,
     order: Vec<usize>,
 }

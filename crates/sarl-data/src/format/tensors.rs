@@ -9,19 +9,20 @@ use std::path::Path;
 use safetensors::Dtype;
 use safetensors::tensor::{Metadata, TensorInfo};
 
+use super::Probed;
 use super::matrix::{Place, Slab, assemble};
 use super::scalar::{Scalar, Type};
-use super::{Probed, open};
 use crate::column::MatrixArray;
 use crate::error::{DataError, Result};
+use crate::input::Input;
 
 /// The limit of the format itself.
 const LONGEST_HEADER: u64 = 100_000_000;
 
-pub(super) fn probe(path: &Path, length: u64) -> Result<Probed> {
+pub(super) fn probe(path: &Input, length: u64) -> Result<Probed> {
     let damaged =
         |reason: &dyn ToString| DataError::damaged(path, "safetensors", reason.to_string());
-    let mut file = open(path)?;
+    let mut file = path.open()?;
     let mut size = [0; 8];
     file.read_exact(&mut size).map_err(|_| damaged(&"it is too short"))?;
     let size = u64::from_le_bytes(size);

@@ -98,7 +98,7 @@ impl Trisected {
         global: &Global,
     ) -> Outcome<Self> {
         let seen = |source: &Source| -> Outcome<Option<PathBuf>> {
-            let seen = origin.map(|o| o.saw(source.paths())).transpose()?.flatten();
+            let seen = origin.map(|o| o.saw(source.inputs())).transpose()?.flatten();
             Ok(seen.map(Path::to_owned))
         };
         if let Some(path) = files.test.as_ref().map(seen).transpose()?.flatten() {

@@ -1,7 +1,5 @@
 //! What the audit says, for people and as JSON.
 
-use std::path::{Path, PathBuf};
-
 use sarl::Model;
 use sarl_data::Schema;
 use sarl_eval::{Attributes, Labels, Side, Told};
@@ -154,7 +152,6 @@ impl Report {
             leakage: self.model.point().leakage,
             rows: rows.trim_end(),
         };
-        let paths: Vec<PathBuf> = files.data.paths().map(Path::to_owned).collect();
         let (table, retune) = (table(schema)?, Typed::retune(&options.model));
         let inputs = Inputs::of_rows(&table, self.split.parts.probes.x.as_ref());
         let command = |goal: &_, option: &str| retune.with_goal(goal, option);
@@ -165,7 +162,7 @@ impl Report {
         };
         let report = TableReport {
             command: "audit",
-            files: &paths,
+            source: &files.data,
             schema,
             table,
             subject,

@@ -16,7 +16,7 @@ use crate::args::{
 use crate::data::{learn, shared};
 use crate::encoding::{check_targets, criterion, params};
 use crate::failure::{Failure, Outcome};
-use crate::inquiry::{self, Files};
+use crate::inquiry::{self, Files, paths};
 use crate::request::{index_warning, notes, request};
 use crate::typed::Typed;
 use crate::{output, page, progress, warnings};
@@ -113,7 +113,12 @@ fn report(
             _ => kernel.with_goal(goal, option),
         },
         makes: ["Command for such an encoder of all rows", "Command for this encoder"],
-        about: page::about(&options.data.data, Some(&columns), &models, options.encoder.seed),
+        about: page::about(
+            &paths(&options.data.data),
+            Some(&columns),
+            &models,
+            options.encoder.seed,
+        ),
     };
     Ok(compared.page(of, &progress::watch(global.quiet))?)
 }
