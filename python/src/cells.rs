@@ -7,7 +7,7 @@ use std::sync::Arc;
 use faer::MatRef;
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1};
 use pyo3::prelude::*;
-use sarl::cells::{CellGoal, Cells, Certifier, Chooser, LOOKS, Part, PartRows};
+use sarl::cells::{CellGoal, Cells, Certifier, Chooser, Part, PartRows, Proposals};
 use sarl::{Block, Element, Encoder, Fitted};
 use serde_json::{Value, json};
 
@@ -45,13 +45,12 @@ pub fn parts(py: Python<'_>, rows: u64, seed: u64) -> Bound<'_, PyArray1<u8>> {
 pub struct Cutter {
     fitted: Arc<Fitted>,
     goal: CellGoal,
-    rows: PartRows,
     step: Step,
 }
 
 enum Step {
     Choosing(Box<Chooser>),
-    Certifying(Vec<(sarl::Model, Certifier)>),
+    Certifying(Box<Proposals>),
     /// It was interrupted, or it is done.
     Ended,
 }
@@ -76,8 +75,7 @@ impl Cutter {
         let shared = Arc::clone(&fitted);
         let chooser = interruptible(py, threads, move |_| Chooser::new(&shared, seed), || Ok(()))?;
         let step = Step::Choosing(Box::new(chooser.map_err(refused)?));
-        let rows = PartRows { fit: fitted.moments().rows(), ..PartRows::default() };
-        let cutter = Cutter { fitted, goal, rows, step };
+        let cutter = Cutter { fitted, goal, step };
         cutter.goal.check_names(cutter.fitted.layout().labels()).map_err(refused)?;
         Ok(cutter)
     }
@@ -105,32 +103,19 @@ impl Cutter {
         let Step::Choosing(chooser) = mem::replace(&mut self.step, Step::Ended) else {
             return Err(wrong("the cells were chosen before"));
         };
-        self.rows.choose = chooser.rows();
         let goal = self.goal.clone();
-        let chosen = interruptible(
-            py,
-            threads,
-            move |_| {
-                let models = chooser.choose(&goal, rows)?;
-                let with = |model: sarl::Model| Certifier::new(&model).map(|c| (model, c));
-                models.into_iter().map(with).collect::<sarl::Result<Vec<_>>>()
-            },
-            || Ok(()),
-        )?;
-        self.step = Step::Certifying(chosen.map_err(refused)?);
+        let chosen = interruptible(py, threads, move |_| chooser.choose(&goal, rows), || Ok(()))?;
+        self.step = Step::Certifying(Box::new(chosen.map_err(refused)?));
         Ok(())
     }
 
     /// The most useful model that is certified to meet the goal, with what a solution of the fit
     /// comes with.
     fn finish<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let Step::Certifying(all) = mem::replace(&mut self.step, Step::Ended) else {
+        let Step::Certifying(proposals) = mem::replace(&mut self.step, Step::Ended) else {
             return Err(wrong("no cells were chosen"));
         };
-        let certified = all.into_iter().map(|(model, certifier)| {
-            model.certified(certifier.certificate(self.goal.confidence, LOOKS, self.rows))
-        });
-        let model = self.goal.first_met(certified.collect()).map_err(refused)?;
+        let model = proposals.first_met().map_err(refused)?;
         let model = Bound::new(py, model_of(Solved::Whole(Box::new(model))))?;
         Ok((model, self.fitted.spreads().to_vec()).into_pyobject(py)?.into_any())
     }
@@ -148,12 +133,12 @@ impl Cutter {
         let step = &mut self.step;
         let before = match step {
             Step::Choosing(chooser) => chooser.rows(),
-            Step::Certifying(all) => all.first().map_or(0, |(_, certifier)| certifier.rows()),
+            Step::Certifying(proposals) => proposals.rows(),
             Step::Ended => return Err(wrong("there are no cells to choose or to certify")),
         };
         each(py, x, beside, (width, before), threads, |block| match step {
             Step::Choosing(chooser) => chooser.push(block),
-            Step::Certifying(all) => all.iter_mut().try_for_each(|(_, c)| c.push(block)),
+            Step::Certifying(proposals) => proposals.push(block),
             Step::Ended => Ok(()),
         })
     }

@@ -1,6 +1,6 @@
 //! The library's errors as Python's.
 
-use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::exceptions::{PyMemoryError, PyRuntimeError, PyValueError};
 use pyo3::{PyErr, create_exception};
 use sarl::{Error, Place};
 
@@ -17,6 +17,7 @@ pub fn refused(error: Error) -> PyErr {
         Error::NotFinite { row, place: Place::Feature(column), value } => {
             NotFinite::new_err((row, column, value))
         }
+        Error::Memory(_) => PyMemoryError::new_err(error.to_string()),
         Error::NoConvergence { .. } => PyRuntimeError::new_err(error.to_string()),
         error => PyValueError::new_err(error.to_string()),
     }

@@ -16,7 +16,7 @@ static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
 /// How long the work between two looks at the flag may take before Ctrl-C ends the process
 /// without it; unfinished outputs are temporary files that no command reads.
-const PATIENCE: Duration = Duration::from_millis(1500);
+const PATIENCE: Duration = Duration::from_millis(800);
 
 /// Lets Ctrl-C end the command at the next block of rows.
 pub fn listen() {

@@ -105,7 +105,7 @@ mod tests {
             confidence: 0.95,
             cells: 4,
         };
-        chooser.choose(&goal, 1000).unwrap().remove(0).encoder()
+        chooser.choose(&goal, 1000).unwrap().models().next().unwrap().encoder()
     }
 
     #[test]

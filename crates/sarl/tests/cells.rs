@@ -5,7 +5,7 @@ use faer::Mat;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use sarl::cells::{
-    Adversary, CellGoal, CellUtility, Certifier, Chooser, Counts, LOOKS, Limits, PartRows, Rule,
+    Adversary, CellGoal, CellUtility, Certifier, Chooser, Counts, Limits, PartRows, Proposals, Rule,
 };
 use sarl::{Block, Error, Fit, FitParams, Goal, Layout, Model, Role};
 
@@ -66,11 +66,10 @@ fn goal(limit: f64) -> CellGoal {
     }
 }
 
-fn certified(model: &Model, rows: &Rows) -> Model {
-    let mut certifier = Certifier::new(model).unwrap();
-    certifier.push(&rows.block()).unwrap();
-    let certificate = certifier.certificate(0.95, LOOKS, PartRows::default());
-    model.clone().certified(certificate)
+/// The most useful proposal, certified on these rows.
+fn certified(mut proposals: Proposals, rows: &Rows) -> Model {
+    proposals.push(&rows.block()).unwrap();
+    proposals.certified().remove(0)
 }
 
 #[test]
@@ -79,8 +78,7 @@ fn a_tighter_limit_keeps_less_and_gives_away_less() {
         let chooser = chooser(classes, 1);
         let fresh = Rows::new(3000, classes, 7);
         let at = |limit: f64| {
-            let model = chooser.clone().choose(&goal(limit), 3000).unwrap().remove(0);
-            let model = certified(&model, &fresh);
+            let model = certified(chooser.clone().choose(&goal(limit), 3000).unwrap(), &fresh);
             let found = model.cells().unwrap().certificate().unwrap().clone();
             (found.targets[0].score, found.bounds()[0].advantage, found.targets[0].guess)
         };
@@ -93,9 +91,8 @@ fn a_tighter_limit_keeps_less_and_gives_away_less() {
 
 #[test]
 fn only_centres_leave_the_encoder_and_a_file_gives_the_same() {
-    let model = chooser(3, 2).choose(&goal(0.3), 3000).unwrap().remove(0);
     let fresh = Rows::new(2000, 3, 9);
-    let model = certified(&model, &fresh);
+    let model = certified(chooser(3, 2).choose(&goal(0.3), 3000).unwrap(), &fresh);
     let again = Model::from_bytes(&model.to_bytes().unwrap()).unwrap();
     let (cells, encoder) = (model.cells().unwrap(), again.encoder());
     assert_eq!(again.cells().unwrap(), cells);
@@ -116,14 +113,15 @@ fn only_centres_leave_the_encoder_and_a_file_gives_the_same() {
 
 #[test]
 fn certificates_of_shards_add_up() {
-    let model = chooser(2, 3).choose(&goal(0.3), 3000).unwrap().remove(0);
+    let proposals = chooser(2, 3).choose(&goal(0.3), 3000).unwrap();
+    let model = proposals.models().next().unwrap();
     let [a, b] = [11, 12].map(|seed| Rows::new(1500, 2, seed));
-    let mut whole = Certifier::new(&model).unwrap();
+    let mut whole = Certifier::new(model).unwrap();
     whole.push(&a.block()).unwrap();
     whole.push(&b.block()).unwrap();
     let found = whole.certificate(0.95, 1, PartRows::default());
     let mut parts = [&a, &b].map(|rows| {
-        let mut certifier = Certifier::new(&model).unwrap();
+        let mut certifier = Certifier::new(model).unwrap();
         certifier.push(&rows.block()).unwrap();
         certifier.certificate(0.95, 1, PartRows::default()).attributes[0].counts.clone()
     });
@@ -140,8 +138,8 @@ fn what_no_bound_holds_for_is_refused() {
     let mut chooser = chooser(2, 4);
     let weighted = rows.block().weighted(&weights);
     assert!(matches!(chooser.push(&weighted), Err(Error::Weighted)));
-    let model = chooser.clone().choose(&goal(0.5), 3000).unwrap().remove(0);
-    assert!(matches!(Certifier::new(&model).unwrap().push(&weighted), Err(Error::Weighted)));
+    let mut proposals = chooser.clone().choose(&goal(0.5), 3000).unwrap();
+    assert!(matches!(proposals.push(&weighted), Err(Error::Weighted)));
     let refused = chooser.clone().choose(&goal(0.001), 50);
     assert!(matches!(refused, Err(Error::Uncertifiable { .. })), "{refused:?}");
     for bad in
@@ -170,13 +168,15 @@ fn a_numeric_target_is_kept_by_its_variance() {
     let second = rows(3000, 22);
     let y = numbers(&second);
     chooser.push(&Block::new(second.x.as_ref()).number(y.as_ref()).class(&second.s)).unwrap();
-    let model = chooser.choose(&goal(0.3), 3000).unwrap().remove(0);
-    assert!(model.cells().unwrap().count() > 2);
+    let mut proposals = chooser.choose(&goal(0.3), 3000).unwrap();
     let third = rows(3000, 23);
     let y = numbers(&third);
-    let mut certifier = Certifier::new(&model).unwrap();
-    certifier.push(&Block::new(third.x.as_ref()).number(y.as_ref()).class(&third.s)).unwrap();
-    let found = certifier.certificate(0.95, LOOKS, PartRows::default());
+    proposals.push(&Block::new(third.x.as_ref()).number(y.as_ref()).class(&third.s)).unwrap();
+    let model = proposals.certified().remove(0);
+    assert!(model.cells().unwrap().count() > 2);
+    let found = model.cells().unwrap().certificate().unwrap();
+    let rows = found.rows;
+    assert_eq!((rows.fit, rows.choose, rows.certify), (3000, 3000, 3000));
     assert!(found.targets[0].score > 0.7, "{:?}", found.targets);
 }
 
@@ -199,7 +199,7 @@ fn few_rows_of_several_columns_are_no_trouble() {
         let mut chooser = Chooser::new(&fit.finish().unwrap(), 0).unwrap();
         chooser.push(&Rows::new(rows, 4, 32).block()).unwrap();
         match chooser.clone().choose(&goal(1.0), 10) {
-            Ok(models) => assert!(models.iter().all(|m| m.cells().unwrap().count() >= 2)),
+            Ok(found) => assert!(found.models().all(|m| m.cells().unwrap().count() >= 2)),
             Err(error) => assert!(matches!(error, Error::NoCells { .. }), "{error:?}"),
         }
         chooser.front(&goal(1.0), 10, 5).unwrap();

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use sarl::cells::{Adversary, CellGoal, Certifier, Chooser, LOOKS, Limits, Part, PartRows};
+use sarl::cells::{Adversary, CellGoal, Chooser, Limits, Part, Proposals};
 use sarl::{HeldOutLabels, HeldOutLosses, Model};
 use sarl_lab::{Certified, CertifiedFront};
 use serde_json::{Value, json};
@@ -31,21 +31,19 @@ pub fn fit(options: &Fit, goal: &CellGoal, global: &Global) -> Outcome {
     let outputs: Vec<&Path> =
         [&options.output].into_iter().chain(&options.page.html).map(PathBuf::as_path).collect();
     let (table, chooser, rows) = prepared(&options.data, &options.encoder, &outputs, goal, global)?;
-    let (proposals, beside) = {
+    // The front has a 1 − confidence of its own: the guarantee of the fit does not depend on it.
+    let (mut proposals, mut beside) = {
         let _spinner = Spinner::new("choosing cells", global.quiet);
         let beside = match options.page.html {
-            Some(_) => chooser.clone().front(&unlimited(goal), rows.certify, BESIDE)?,
-            None => Vec::new(),
+            Some(_) => Some(chooser.clone().front(&unlimited(goal), rows, BESIDE)?),
+            None => None,
         };
-        (chooser.choose(goal, rows.certify)?, beside)
+        (chooser.choose(goal, rows)?, beside)
     };
-    // The front has a 1 − confidence of its own: the guarantee of the fit does not depend on it.
-    let (first, looks) = (proposals.len(), beside.len().max(1));
-    let mut all = looked_at(proposals, LOOKS);
-    all.extend(looked_at(beside, looks));
-    let mut certified = certify(&table, all, (goal, rows), options.encoder.seed, global)?;
-    let beside = certified.split_off(first);
-    let mut model = goal.first_met(certified)?;
+    let all = [&mut proposals].into_iter().chain(&mut beside).collect();
+    certify(&table, all, options.encoder.seed, global)?;
+    let mut model = proposals.first_met()?;
+    let beside = beside.map(Proposals::certified).unwrap_or_default();
     let folds = table.fit.heldout_if_any()?;
     let goal_before = model.goal().clone();
     let solved = match folds {
@@ -114,16 +112,17 @@ pub fn front(options: &Front, global: &Global) -> Outcome {
         options.csv.iter().chain(&options.page.html).map(PathBuf::as_path).collect();
     let (table, chooser, rows) =
         prepared(&options.data, &options.encoder, &outputs, &goal, global)?;
-    let proposals = {
+    let chosen_on = chooser.rows();
+    let mut proposals = {
         let _spinner = Spinner::new("choosing cells", global.quiet);
-        chooser.front(&goal, rows.certify, POINTS)?
+        chooser.front(&goal, rows, POINTS)?
     };
     if proposals.is_empty() {
-        return Err(sarl::Error::NoCells { rows: rows.choose }.into());
+        return Err(sarl::Error::NoCells { rows: chosen_on }.into());
     }
-    let looks = proposals.len().max(1);
     let seed = options.encoder.seed;
-    let models = certify(&table, looked_at(proposals, looks), (&goal, rows), seed, global)?;
+    certify(&table, vec![&mut proposals], seed, global)?;
+    let models = proposals.certified();
     let points: Vec<Value> =
         models.iter().filter_map(Certified::new).map(|point| point.json()).collect();
     if let Some(path) = &options.csv {
@@ -188,20 +187,15 @@ fn unlimited(goal: &CellGoal) -> CellGoal {
     CellGoal { adversary: Adversary::Advantage, limits: Limits::Each(1.0), ..goal.clone() }
 }
 
-/// Proposals that share 1 − confidence evenly among so many.
-fn looked_at(proposals: Vec<Model>, looks: usize) -> Vec<(Model, usize)> {
-    proposals.into_iter().map(|model| (model, looks)).collect()
-}
-
 /// The rows in three parts: an encoder fitted on the first, the second for the choice, and how many
-/// there are of each.
+/// rows the third has.
 fn prepared(
     data: &DataOptions,
     encoder: &EncoderOptions,
     outputs: &[&Path],
     goal: &CellGoal,
     global: &Global,
-) -> Outcome<(FittedTable, Chooser, PartRows)> {
+) -> Outcome<(FittedTable, Chooser, u64)> {
     if let Some(column) = &data.weight {
         let message = format!(
             "--weight {column}: a guarantee against every adversary holds for rows that count once"
@@ -221,9 +215,7 @@ fn prepared(
         Ok(chooser.push(block)?)
     })?;
     let certify = (0..rows).filter(|&row| Part::of(row, seed) == Part::Certify).count() as u64;
-    let fit = table.fit.moments().rows();
-    let rows = PartRows { fit, choose: chooser.rows(), certify };
-    Ok((table, chooser, rows))
+    Ok((table, chooser, certify))
 }
 
 /// Hands the rows of a part to `work`.
@@ -238,23 +230,17 @@ fn each(
     rows.each(what, |data| with_block(data, &mut work))
 }
 
-/// Certifies proposals on the third part, each with its share of 1 − confidence.
+/// Certifies proposals on the third part, in one pass.
 fn certify(
     table: &FittedTable,
-    proposals: Vec<(Model, usize)>,
-    (goal, rows): (&CellGoal, PartRows),
+    mut proposals: Vec<&mut Proposals>,
     seed: u64,
     global: &Global,
-) -> Outcome<Vec<Model>> {
-    let mut certifiers =
-        proposals.iter().map(|p| Certifier::new(&p.0)).collect::<Result<Vec<_>, sarl::Error>>()?;
+) -> Outcome {
     each(table, (Part::Certify, seed), "certifying", global, |block| {
-        Ok(certifiers.iter_mut().try_for_each(|certifier| certifier.push(block))?)
-    })?;
-    let certified = proposals.into_iter().zip(&certifiers).map(|((model, looks), certifier)| {
-        model.certified(certifier.certificate(goal.confidence, looks, rows))
-    });
-    Ok(certified.collect())
+        Ok(proposals.iter_mut().try_for_each(|some| some.push(block))?)
+    })
+    .map(drop)
 }
 
 fn number(point: &Value, name: &str) -> f64 {

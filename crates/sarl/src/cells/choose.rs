@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use super::bounds::{Rule, mean_margin};
-use super::cells::Cells;
+use super::cells::{Cells, PartRows};
 use super::counts::Counts;
 use super::fine::{Fine, bins, boxes};
 use super::goal::{Adversary, CellGoal, CellUtility};
@@ -11,6 +11,7 @@ use super::intervals::Runs;
 use super::measure::{Kind, Measure, add, most};
 use super::merging::groupings;
 use super::partition::Partition;
+use super::proposals::Proposals;
 use super::sample::Sample;
 use crate::encoder::{Encoder, Model};
 use crate::front::Goal;
@@ -32,7 +33,7 @@ const INTERVALS: usize = 24;
 /// most, the last is almost sure to be certified.
 const SLACK: [f64; LOOKS] = [0.25, 1.0, 1.75, 2.75];
 /// Proposals that may be certified on the same rows; each has its part of 1 − confidence.
-pub const LOOKS: usize = 4;
+const LOOKS: usize = 4;
 
 /// Chooses the cells of an encoder. Rows pass by once.
 #[derive(Clone, Debug)]
@@ -42,6 +43,8 @@ pub struct Chooser {
     models: Vec<Model>,
     encoders: Vec<Encoder>,
     sample: Sample,
+    /// Rows of the fit.
+    fitted: u64,
 }
 
 /// Cells that were found, and what they keep and give away on the rows that they were chosen on.
@@ -91,7 +94,8 @@ impl Chooser {
         let encoders: Vec<Encoder> = models.iter().map(Model::encoder).collect();
         let sample = Sample::new(encoders.len(), seed);
         let layout = full.encoder().layout(&labels);
-        Ok(Chooser { labels, layout, models, encoders, sample })
+        let fitted = fitted.moments().rows();
+        Ok(Chooser { labels, layout, models, encoders, sample, fitted })
     }
 
     /// Adds rows. They must be others than those of the fit, and will not be certified on.
@@ -112,7 +116,7 @@ impl Chooser {
 
     /// Models with cells that should meet the goal when they are certified on `rows` other rows:
     /// the most useful first, the surest last.
-    pub fn choose(mut self, goal: &CellGoal, rows: u64) -> Result<Vec<Model>> {
+    pub fn choose(mut self, goal: &CellGoal, rows: u64) -> Result<Proposals> {
         goal.check()?;
         let (measure, candidates) = self.search(goal)?;
         let plan = self.plan(goal, &measure, rows, LOOKS);
@@ -131,18 +135,25 @@ impl Chooser {
             let asked = plan.names.iter().map(|name| goal.limit(name)).fold(1.0, f64::min);
             return Err(Error::Uncertifiable { goal: goal.name(), asked, least });
         }
-        Ok(chosen.into_iter().map(|c| self.model(c, &plan)).collect())
+        let models = chosen.into_iter().map(|c| self.model(c, &plan)).collect();
+        Proposals::new(models, goal, LOOKS, self.part_rows())
+    }
+
+    fn part_rows(&self) -> PartRows {
+        PartRows { fit: self.fitted, choose: self.rows(), certify: 0 }
     }
 
     /// Models with cells along the front, for a certificate each: `count` of them at most, those that
     /// give away least first.
-    pub fn front(mut self, goal: &CellGoal, rows: u64, count: usize) -> Result<Vec<Model>> {
+    pub fn front(mut self, goal: &CellGoal, rows: u64, count: usize) -> Result<Proposals> {
         goal.check()?;
         let (measure, candidates) = self.search(goal)?;
         let plan = self.plan(goal, &measure, rows, count);
         let expected: Vec<f64> = candidates.iter().map(|c| plan.expected(c, 0.0)).collect();
         let least = expected.iter().copied().fold(1.0, f64::min);
-        let Some(top) = best(candidates.iter()) else { return Ok(Vec::new()) };
+        let Some(top) = best(candidates.iter()) else {
+            return Proposals::new(Vec::new(), goal, 1, self.part_rows());
+        };
         let most = plan.expected(top, 0.0);
         let mut chosen: Vec<&Candidate> = Vec::new();
         for i in 0..count {
@@ -155,7 +166,9 @@ impl Chooser {
                 chosen.push(found);
             }
         }
-        Ok(chosen.into_iter().map(|c| self.model(c, &plan)).collect())
+        let models: Vec<Model> = chosen.into_iter().map(|c| self.model(c, &plan)).collect();
+        let looks = models.len();
+        Proposals::new(models, goal, looks, self.part_rows())
     }
 
     fn plan<'a>(

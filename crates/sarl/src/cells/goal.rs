@@ -2,7 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::encoder::Model;
 use crate::front::NamedLimits;
 use crate::moments::{Label, Role};
 use crate::{Error, Result};
@@ -98,20 +97,6 @@ impl CellGoal {
             }
             None => Ok(()),
         }
-    }
-
-    /// The first of these models whose certificate meets the limits.
-    pub fn first_met(&self, models: Vec<Model>) -> Result<Model> {
-        let mut reached = 1.0_f64;
-        for model in models {
-            let Some(found) = model.cells().and_then(|cells| cells.certificate()) else { continue };
-            if found.meets(self) {
-                return Ok(model);
-            }
-            let worst = found.bounds().iter().map(|b| self.figure(b)).fold(0.0, f64::max);
-            reached = reached.min(worst);
-        }
-        Err(Error::NotCertified { goal: self.name(), reached })
     }
 
     /// The figure that is limited.

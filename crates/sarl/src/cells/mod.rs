@@ -6,15 +6,15 @@
 //!
 //! ```text
 //! rows ─┬─ fit ─────► Fitted ──► encoders of every leakage
-//!       ├─ choose ──► Chooser ──► Model with Cells: the most utility whose bound should meet the limit
-//!       └─ certify ─► Certifier ──► CellCertificate
+//!       ├─ choose ──► Chooser ──► Proposals: models with cells whose bounds should meet the limit
+//!       └─ certify ─► Proposals ──► the most useful one whose certificate does
 //! ```
 //!
 //! [`Part::of`] gives each row its part. The search is over intervals (exact, by dynamic programming) where z
 //! has one column, else boxes by recursive cuts; then cells are merged, also such as do not touch.
 //!
 //! ```
-//! use sarl::cells::{Adversary, CellGoal, CellUtility, Certifier, Chooser, LOOKS, Limits, PartRows};
+//! use sarl::cells::{Adversary, CellGoal, CellUtility, Chooser, Limits};
 //! use sarl::{Block, Fit, FitParams, Layout, Role};
 //! let rows = |from: usize, n: usize| {
 //!     let x = faer::Mat::from_fn(n, 2, |i, j| (((from + i) * (7 + 4 * j)) % 31) as f64 - 15.0);
@@ -32,12 +32,12 @@
 //! let (adversary, limits) = (Adversary::Advantage, Limits::Each(0.5));
 //! let utility = CellUtility::Accuracy;
 //! let goal = CellGoal { adversary, limits, utility, confidence: 0.95, cells: 4 };
-//! let model = chooser.choose(&goal, 2000)?.remove(0);
-//! let mut certifier = Certifier::new(&model)?;
+//! let mut proposals = chooser.choose(&goal, 2000)?;
 //! let (x, y, s) = rows(4000, 2000);
-//! certifier.push(&Block::new(x.as_ref()).class(&y).class(&s))?;
-//! let certificate = certifier.certificate(0.95, LOOKS, PartRows::default());
-//! println!("no adversary has an advantage above {}", certificate.bounds()[0].advantage);
+//! proposals.push(&Block::new(x.as_ref()).class(&y).class(&s))?;
+//! let model = proposals.first_met()?;
+//! let certificate = model.cells().and_then(|cells| cells.certificate());
+//! assert!(certificate.is_some_and(|found| found.bounds()[0].advantage <= 0.5));
 //! # Ok::<(), sarl::Error>(())
 //! ```
 
@@ -53,6 +53,7 @@ mod intervals;
 mod measure;
 mod merging;
 mod partition;
+mod proposals;
 mod sample;
 #[cfg(test)]
 mod tests;
@@ -60,10 +61,11 @@ mod tests;
 pub use binomial::upper as clopper_pearson_upper;
 pub use bounds::{Rule, bounds};
 pub use cells::{CellCertificate, Cells, CertifiedAttribute, CertifiedTarget, Certifier, PartRows};
-pub use choose::{Chooser, LOOKS};
+pub use choose::Chooser;
 pub use counts::{Counts, Figures};
 pub use goal::{Adversary, CellGoal, CellUtility, Limits, MOST_CELLS};
 pub use partition::{Node, Partition};
+pub use proposals::Proposals;
 
 /// What a row serves for. No row serves twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -145,11 +145,15 @@ impl<'a> State<'a> {
 
     /// Draws a block in proportion to what is left and accepts by rejection.
     fn adaptive_block(&mut self, rng: &mut ChaCha8Rng) -> bool {
+        // What rounding left of a large value would be drawn for ever.
+        let real = |(left, d): (&f64, &f64)| if *left > PIVOT * d { *left } else { 0.0 };
         let sums: Vec<f64> = self
             .left
             .iter()
-            .scan(0.0, |sum, d| {
-                *sum += d;
+            .zip(&self.diagonal)
+            .map(real)
+            .scan(0.0, |sum, left| {
+                *sum += left;
                 Some(*sum)
             })
             .collect();
@@ -164,9 +168,13 @@ impl<'a> State<'a> {
         }
         let mut seen = std::collections::HashSet::new();
         block.retain(|&i| seen.insert(i) && self.left[i] > PIVOT * self.diagonal[i]);
+        let before = self.picked.len();
         self.try_block(&block, |now, proposed| rng.random::<f64>() * proposed < now);
-        // Rounding alone can leave a residual that no pivot reduces.
-        self.left.iter().zip(&self.diagonal).any(|(l, d)| *l > PIVOT * d)
+        if self.picked.len() == before {
+            // The first of a block is taken unless it is rounding only: so were all of these.
+            block.iter().for_each(|&i| self.left[i] = 0.0);
+        }
+        true
     }
 
     /// The points with most left, deterministically.

@@ -239,3 +239,20 @@ fn choosing_landmarks_can_be_stopped() {
         assert!(matches!(result, Err(crate::Error::Interrupted)), "{choice:?}");
     }
 }
+
+/// Half of the rows are so large that rounding leaves more of them than the others have.
+#[test]
+fn rounding_of_large_rows_does_not_keep_landmarks_from_ending() {
+    let small = normal(41, 51, 6);
+    let x = Mat::from_fn(51, 6, |i, j| match (i % 2, j) {
+        (0, 4) => 1e15 * small[(i, j)],
+        (_, 4) => 1e-16 * small[(i, j)],
+        _ => small[(i, j)],
+    });
+    let kernel = Kernel::Polynomial { gamma: 1.0 / 6.0, coef0: 1e10, degree: 2 };
+    let asked = std::cell::Cell::new(0);
+    let stop = || asked.replace(asked.get() + 1) >= 1000;
+    let options = options(Choice::Adaptive, 50, 0.0, 0);
+    let map = FeatureMap::landmarks_until(kernel, x.as_ref(), &options, &stop).unwrap();
+    assert!(map.outputs() > 2, "{} landmarks", map.outputs());
+}

@@ -4,8 +4,7 @@ mod rows;
 
 use faer::Mat;
 use sarl::cells::{
-    Adversary, CellGoal, CellUtility, Certifier, Chooser, Counts, LOOKS, Limits, Part, PartRows,
-    Partition,
+    Adversary, CellGoal, CellUtility, Chooser, Counts, Limits, Part, Partition, Proposals,
 };
 use sarl::{Features, FitParams, KernelParams, Model, Scale};
 use sarl_eval::Labels;
@@ -68,17 +67,15 @@ fn ours(rows: &Rows, problem: &Problem, seed: u64) -> Outcome<(Vec<Option<Point>
         confidence: CONFIDENCE,
         cells: 8,
     };
-    let known = PartRows { fit: rows.count(0), choose: rows.count(1), certify: 0 };
-    let certified = |models: Vec<Model>, looks: usize| -> Outcome<Vec<(bool, Point)>> {
+    let certified = |mut proposals: Proposals| -> Outcome<Vec<(bool, Point)>> {
+        rows.each(2, |block| Ok(proposals.push(block)?))?;
         let mut all = Vec::new();
-        for model in models {
-            let mut certifier = Certifier::new(&model)?;
-            rows.each(2, |block| Ok(certifier.push(block)?))?;
-            let found = certifier.certificate(CONFIDENCE, looks, known);
+        for model in proposals.certified() {
             let Some(cells) = model.cells() else { continue };
+            let Some(found) = cells.certificate() else { continue };
             let advantage = found.bounds().iter().map(|b| b.advantage).fold(0.0, f64::max);
             let accuracy = found.targets.first().map_or(0.0, |t| t.score);
-            let details = certificate::json(&found, cells.count());
+            let details = certificate::json(found, cells.count());
             let point = Point { advantage, accuracy, cells: cells.count(), details };
             all.push((found.meets(cells.goal()), point));
         }
@@ -86,17 +83,15 @@ fn ours(rows: &Rows, problem: &Problem, seed: u64) -> Outcome<(Vec<Option<Point>
     };
     let mut levels = Vec::new();
     for level in LEVELS.into_iter().chain([1.0]) {
-        let models = match chooser.clone().choose(&goal(level), rows.count(2)) {
-            Ok(models) => models,
+        let all = match chooser.clone().choose(&goal(level), rows.count(2)) {
+            Ok(proposals) => certified(proposals)?,
             Err(sarl::Error::Uncertifiable { .. } | sarl::Error::NoCells { .. }) => Vec::new(),
             Err(error) => return Err(error.into()),
         };
-        let met = certified(models, LOOKS)?.into_iter().find(|(met, _)| *met);
-        levels.push(met.map(|(_, point)| point));
+        levels.push(all.into_iter().find(|(met, _)| *met).map(|(_, point)| point));
     }
-    let models = chooser.front(&goal(1.0), rows.count(2), POINTS)?;
-    let looks = models.len();
-    let front = certified(models, looks)?.into_iter().map(|(_, point)| point).collect();
+    let proposals = chooser.front(&goal(1.0), rows.count(2), POINTS)?;
+    let front = certified(proposals)?.into_iter().map(|(_, point)| point).collect();
     Ok((levels, front))
 }
 
@@ -174,21 +169,15 @@ pub fn cells_of(
         confidence: CONFIDENCE,
         cells: 8,
     };
-    let count = |part: usize| parts[part].rows() as u64;
-    let rows = PartRows { fit: count(0), choose: count(1), certify: 0 };
-    let models = match chooser.choose(&goal, count(2)) {
+    let mut proposals = match chooser.choose(&goal, parts[2].rows() as u64) {
         Err(sarl::Error::Uncertifiable { .. } | sarl::Error::NoCells { .. }) => return Ok(None),
-        models => models?,
+        proposals => proposals?,
     };
-    for model in models {
-        let mut certifier = Certifier::new(&model)?;
-        certifier.push(&blocks[2])?;
-        let found = certifier.certificate(CONFIDENCE, LOOKS, rows);
-        if found.meets(&goal) {
-            return Ok(Some(model.certified(found)));
-        }
+    proposals.push(&blocks[2])?;
+    match proposals.first_met() {
+        Err(sarl::Error::NotCertified { .. }) => Ok(None),
+        model => Ok(Some(model?)),
     }
-    Ok(None)
 }
 
 fn best_within(points: &[Point], level: f64) -> Option<&Point> {
