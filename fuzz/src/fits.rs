@@ -79,14 +79,14 @@ impl Column {
 }
 
 impl Table {
-    fn drawn(draw: &mut Draw<'_>) -> Self {
+    fn drawn(draw: &mut Draw<'_>, range: &Range) -> Self {
         let mut random = ChaCha8Rng::seed_from_u64(u64::from(draw.byte()));
         let (rows, width) = (2 + draw.below(60), 1 + draw.below(6));
         let mut x = Mat::<f64>::zeros(rows, width);
         for j in 0..width {
             let kind = draw.below(4);
-            let (near, scale) = (10f64.powi(-(draw.below(12) as i32)), draw.of(&SCALES));
-            let offset = draw.of(&OFFSETS) * scale;
+            let (near, scale) = (draw.of(range.nearness), draw.of(range.scales));
+            let offset = draw.of(range.offsets) * scale;
             for i in 0..rows {
                 let chance = random.random_range(-1.0..1.0);
                 x[(i, j)] = offset
@@ -105,13 +105,13 @@ impl Table {
             ((0..rows).map(code).collect::<Vec<u32>>(), categories)
         });
         let weights = draw.yes().then(|| {
-            let least = draw.of(&[1.0, 6.0, 12.0, 30.0]);
+            let least = draw.of(range.weights);
             let weight = |_| 10f64.powf(-least * random.random_range(0.0..1.0));
             (0..rows).map(weight).collect::<Vec<f64>>()
         });
         if draw.yes() {
             let (row, column) = (draw.below(rows), draw.below(width));
-            x[(row, column)] = draw.of(&[0.0, 1e6, 1e12, -1e15, 1e-300]);
+            x[(row, column)] = draw.of(range.outliers);
         }
         let target = Column::drawn(draw, x.as_ref(), &mut random);
         let count = 1 + draw.below(2);
@@ -142,8 +142,35 @@ impl Table {
     }
 }
 
-const SCALES: [f64; 8] = [1.0, 1.0, 1.0, 1e-3, 1e3, 1e6, 1e-9, 1e12];
-const OFFSETS: [f64; 6] = [0.0, 0.0, 0.0, 1.0, 1e3, 1e7];
+/// What the numbers of a table are drawn from.
+struct Range {
+    /// How near a column is to the one before it, or to a constant.
+    nearness: &'static [f64],
+    scales: &'static [f64],
+    /// In units of the scale.
+    offsets: &'static [f64],
+    /// Powers of ten between the largest and the least weight.
+    weights: &'static [f64],
+    outliers: &'static [f64],
+}
+
+/// As tables are.
+const USUAL: Range = Range {
+    nearness: &[1.0, 0.3, 1e-1, 1e-2, 1e-3],
+    scales: &[1.0, 1.0, 1e-3, 1e3, 1e6],
+    offsets: &[0.0, 0.0, 1.0, 10.0],
+    weights: &[1.0, 2.0, 4.0],
+    outliers: &[0.0, 10.0, -100.0],
+};
+
+/// As nobody would make them, at the ends of double precision.
+const EXTREME: Range = Range {
+    nearness: &[1.0, 1e-2, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-11, 1e-12],
+    scales: &[1.0, 1.0, 1.0, 1e-3, 1e3, 1e6, 1e-9, 1e12],
+    offsets: &[0.0, 0.0, 0.0, 1.0, 1e3, 1e7],
+    weights: &[1.0, 6.0, 12.0, 30.0],
+    outliers: &[0.0, 1e6, 1e12, -1e15, 1e-300],
+};
 
 fn params(draw: &mut Draw<'_>) -> FitParams {
     let features = match draw.below(3) {
@@ -195,11 +222,21 @@ fn goal(draw: &mut Draw<'_>) -> Goal {
     }
 }
 
-/// Choices become a table, parameters and a goal; a refusal is no find.
+/// Usual tables.
 pub(crate) fn fit(bytes: &[u8]) {
+    with(bytes, &USUAL);
+}
+
+/// Tables at the ends of double precision.
+pub(crate) fn extreme(bytes: &[u8]) {
+    with(bytes, &EXTREME);
+}
+
+/// Choices become parameters, a goal and a table; a refusal is no find.
+fn with(bytes: &[u8], range: &Range) {
     let mut draw = Draw(bytes);
     let (params, goal) = (params(&mut draw), goal(&mut draw));
-    let table = Table::drawn(&mut draw);
+    let table = Table::drawn(&mut draw, range);
     let Ok(model) = fitted(&table, &params, goal) else { return };
     let z = model.encoder().encode_block(&table.block()).expect("the rows of a fit are encoded");
     if params.criterion == Criterion::Parity

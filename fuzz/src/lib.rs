@@ -19,7 +19,7 @@ pub use containers::sealed;
 pub type Target = fn(&[u8]);
 
 /// The targets by name. The names of tables are the endings of their files.
-pub const TARGETS: [(&str, Target); 12] = [
+pub const TARGETS: [(&str, Target); 13] = [
     ("model", containers::model),
     ("moments", containers::moments),
     ("schema", containers::schema),
@@ -32,4 +32,5 @@ pub const TARGETS: [(&str, Target); 12] = [
     ("arrow", |bytes| tables::table("arrow", bytes)),
     ("parquet", |bytes| tables::table("parquet", bytes)),
     ("fit", fits::fit),
+    ("extreme", fits::extreme),
 ];

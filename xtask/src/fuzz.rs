@@ -46,15 +46,20 @@ pub(crate) fn compile(rustc: &str, arguments: &[String]) -> ExitCode {
     }
 }
 
+/// Targets that `cargo xtask test` leaves out: they have finds that are not cured yet
+/// (`docs/reliability.md`).
+const OPEN: [&str; 1] = ["extreme"];
+
 /// What is asked for on the command line.
 struct Plan {
     minutes: f64,
     target: Option<String>,
+    without: &'static [&'static str],
 }
 
 impl Plan {
     fn parse(arguments: &[String]) -> Result<Self> {
-        let mut plan = Plan { minutes: 12.0, target: None };
+        let mut plan = Plan { minutes: 13.0, target: None, without: &[] };
         let mut rest = arguments.iter();
         while let Some(option) = rest.next() {
             let value = rest.next().with_context(|| format!("{option} needs a value"))?;
@@ -68,13 +73,25 @@ impl Plan {
     }
 }
 
-/// Builds the targets, and lets each of them run for its share of the minutes.
+/// What is asked for on the command line.
 pub(crate) fn fuzz(arguments: &[String]) -> Result<()> {
-    let plan = Plan::parse(arguments)?;
+    carry_out(&Plan::parse(arguments)?)
+}
+
+/// Two minutes for all targets together: does anything that was found before come back?
+pub(crate) fn smoke() -> Result<()> {
+    carry_out(&Plan { minutes: 2.0, target: None, without: &OPEN })
+}
+
+/// Builds the targets, and lets each of them run for its share of the minutes.
+fn carry_out(plan: &Plan) -> Result<()> {
     let program = build()?;
     let all = targets(&program)?;
-    let chosen: Vec<&String> =
-        all.iter().filter(|name| plan.target.as_ref().is_none_or(|t| t == *name)).collect();
+    let wanted = |name: &&String| {
+        let named = plan.target.as_ref().is_none_or(|target| target == *name);
+        named && !plan.without.contains(&name.as_str())
+    };
+    let chosen: Vec<&String> = all.iter().filter(wanted).collect();
     if chosen.is_empty() {
         bail!("there is no such target; there are {}", all.join(", "));
     }
@@ -158,7 +175,7 @@ fn one(program: &Path, name: &str, seconds: u32) -> Result<Run> {
         format!("-timeout={SLOW}"),
         format!("-rss_limit_mb={LARGE}"),
         format!("-artifact_prefix={}/", found.display()),
-        format!("-max_len={}", if name == "fit" { 96 } else { 1 << 16 }),
+        format!("-max_len={}", if ["fit", "extreme"].contains(&name) { 96 } else { 1 << 16 }),
         "-print_final_stats=1".to_owned(),
         "-use_value_profile=1".to_owned(),
         "-reload=0".to_owned(),

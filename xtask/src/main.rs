@@ -80,7 +80,7 @@ fn test() -> Result<()> {
     run(Command::new(python).args(["-m", "ruff", "check", "python", "browser"]))?;
     run(Command::new(python).args(["-m", "ruff", "format", "--check", "python", "browser"]))?;
     cargo_with(&["test", "--release", "--workspace"], &[("SARL_PYTHON", python)])?;
-    fuzz::fuzz(&["--minutes".to_owned(), "2".to_owned()])?;
+    fuzz::smoke()?;
     run(Command::new(python).args(["-m", "pytest"]))?;
     let chromium = chromium()?;
     // The tests of the command have built it.

@@ -37,7 +37,7 @@ pub(crate) fn supply(arguments: &[String]) -> Result<()> {
     let wanted = folder.join("requirements.txt");
     std::fs::write(&wanted, requirements()?).context("cannot write the requirements")?;
     run(Command::new(&python)
-        .args(["-m", "pip_audit", "--progress-spinner=off", "-r"])
+        .args(["-m", "pip_audit", "--strict", "--progress-spinner=off", "-r"])
         .arg(wanted))?;
     run(Command::new(&deny).args(["--locked", "check", "advisories"]))
         .context("the advisories of crates: a crate has one, or their list cannot be fetched")
