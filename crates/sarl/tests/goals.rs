@@ -7,7 +7,11 @@ mod common;
 use common::dense::{Data, Values, problems, rivals};
 use common::oracle::{best_possible, nested};
 use common::rng;
-use sarl::{Error, Front, Goal, Method, Model, Reduced, Solution};
+use faer::Mat;
+use sarl::{
+    Block, Error, Fit, FitParams, Front, Goal, Layout, Method, Model, Reduced, Role, Scale,
+    Solution,
+};
 
 fn all_problems() -> Vec<(&'static str, Data)> {
     let mut all = problems();
@@ -374,4 +378,20 @@ fn retuned_models_and_files_are_the_same_to_the_bit() {
             }
         }
     }
+}
+
+/// The limit is met at the end of the front only up to rounding: λ must not leave 0 to 1 there.
+#[test]
+fn a_goal_that_all_of_z_meets_is_a_model_that_can_be_read() {
+    let x = Mat::from_fn(2, 1, |i, _| [0.41815083085312343, -0.0681565554207797][i]);
+    let label = Mat::from_fn(2, 1, |i, _| [1.0, 0.0][i]);
+    let weights = [0.1999202367064366, 0.8706203904278474];
+    let layout = Layout::dense(1).number("y", Role::Target, 1).number("s", Role::Sensitive, 1);
+    let params = FitParams { scale: Scale::Standard, folds: 1, ..FitParams::default() };
+    let mut fit = Fit::new(params, layout).unwrap();
+    let block = Block::new(x.as_ref()).number(label.as_ref()).number(label.as_ref());
+    fit.push(&block.weighted(&weights)).unwrap();
+    let model = fit.finish().unwrap().solve(Goal::Leakage(1.0)).unwrap();
+    assert!((0.0..=1.0).contains(&model.point().lambda), "{:?}", model.point());
+    Model::from_bytes(&model.to_bytes().unwrap()).unwrap();
 }

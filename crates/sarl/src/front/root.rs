@@ -26,7 +26,8 @@ pub(super) fn narrow(
         if at_inside <= enough || width <= 2.0 * f64::EPSILON {
             break;
         }
-        let secant = step % 2 == 0 && near > far;
+        // Without a change of sign the secant leads out of the bracket.
+        let secant = step % 2 == 0 && near >= 0.0 && far < 0.0;
         let share = if secant { near / (near - far) } else { 0.5 };
         let next = bracket.inside + share * (bracket.outside - bracket.inside);
         if next == bracket.inside || next == bracket.outside {
