@@ -83,20 +83,21 @@ impl Table {
         let mut random = ChaCha8Rng::seed_from_u64(u64::from(draw.byte()));
         let (rows, width) = (2 + draw.below(60), 1 + draw.below(6));
         let mut x = Mat::<f64>::zeros(rows, width);
+        let mut unit = 1.0;
         for j in 0..width {
-            let kind = draw.below(4);
-            let (near, scale) = (draw.of(range.nearness), draw.of(range.scales));
-            let offset = draw.of(range.offsets) * scale;
+            let (kind, near) = (draw.below(4), draw.of(range.nearness));
+            let (scale, offset) = (draw.of(range.scales), draw.of(range.offsets));
+            // A copy of the column before has its unit.
+            let copy = kind == 2 && j > 0;
+            unit = if copy { unit } else { scale };
             for i in 0..rows {
-                let chance = random.random_range(-1.0..1.0);
-                x[(i, j)] = offset
-                    + scale
-                        * match kind {
-                            0 => chance,
-                            1 => (chance * 3.0f64).round(),
-                            2 if j > 0 => x[(i, j - 1)] + near * chance,
-                            _ => 1.0 + near * chance,
-                        };
+                let chance: f64 = random.random_range(-1.0..1.0);
+                x[(i, j)] = match kind {
+                    _ if copy => x[(i, j - 1)] + unit * near * chance,
+                    0 => unit * (offset + chance),
+                    1 => unit * (offset + (3.0 * chance).round()),
+                    _ => unit * (offset + 1.0 + near * chance),
+                };
             }
         }
         let codes = draw.yes().then(|| {
@@ -172,11 +173,8 @@ const EXTREME: Range = Range {
     outliers: &[0.0, 1e6, 1e12, -1e15, 1e-300],
 };
 
-fn params(draw: &mut Draw<'_>) -> FitParams {
-    let features = match draw.below(3) {
-        0 => Features::Kernel(kernel(draw)),
-        _ => Features::Linear,
-    };
+fn params(draw: &mut Draw<'_>, kernels: bool) -> FitParams {
+    let features = if kernels { Features::Kernel(kernel(draw)) } else { Features::Linear };
     FitParams {
         features,
         scale: draw.of(&[Scale::Standard, Scale::Standard, Scale::None]),
@@ -222,20 +220,26 @@ fn goal(draw: &mut Draw<'_>) -> Goal {
     }
 }
 
-/// Usual tables.
+/// Usual tables, linear encoders.
 pub(crate) fn fit(bytes: &[u8]) {
-    with(bytes, &USUAL);
+    with(Draw(bytes), &USUAL, false);
+}
+
+/// Usual tables, kernels.
+pub(crate) fn kernels(bytes: &[u8]) {
+    with(Draw(bytes), &USUAL, true);
 }
 
 /// Tables at the ends of double precision.
 pub(crate) fn extreme(bytes: &[u8]) {
-    with(bytes, &EXTREME);
+    let mut draw = Draw(bytes);
+    let kernels = draw.yes();
+    with(draw, &EXTREME, kernels);
 }
 
 /// Choices become parameters, a goal and a table; a refusal is no find.
-fn with(bytes: &[u8], range: &Range) {
-    let mut draw = Draw(bytes);
-    let (params, goal) = (params(&mut draw), goal(&mut draw));
+fn with(mut draw: Draw<'_>, range: &Range, kernels: bool) {
+    let (params, goal) = (params(&mut draw, kernels), goal(&mut draw));
     let table = Table::drawn(&mut draw, range);
     let Ok(model) = fitted(&table, &params, goal) else { return };
     let z = model.encoder().encode_block(&table.block()).expect("the rows of a fit are encoded");
@@ -245,7 +249,14 @@ fn with(bytes: &[u8], range: &Range) {
         panic!("{problem}; {params:?}, {table:?}");
     }
     let bytes = model.to_bytes().expect("a model is written");
-    let again = Model::from_bytes(&bytes).expect("a model that was written is read");
+    let again = Model::from_bytes(&bytes);
+    let again = again.unwrap_or_else(|e| {
+        panic!(
+            "a model is not read: {e}; {:?}, {:?}, {params:?}, {table:?}",
+            model.goal(),
+            model.point()
+        )
+    });
     let same = again.encoder().encode_block(&table.block()).expect("it encodes the same rows");
     assert_eq!(z, same, "the model that was read has another z");
 }

@@ -19,7 +19,7 @@ pub use containers::sealed;
 pub type Target = fn(&[u8]);
 
 /// The targets by name. The names of tables are the endings of their files.
-pub const TARGETS: [(&str, Target); 13] = [
+pub const TARGETS: [(&str, Target); 14] = [
     ("model", containers::model),
     ("moments", containers::moments),
     ("schema", containers::schema),
@@ -32,5 +32,6 @@ pub const TARGETS: [(&str, Target); 13] = [
     ("arrow", |bytes| tables::table("arrow", bytes)),
     ("parquet", |bytes| tables::table("parquet", bytes)),
     ("fit", fits::fit),
+    ("kernels", fits::kernels),
     ("extreme", fits::extreme),
 ];

@@ -37,7 +37,7 @@ pub fn seeds(target: &str) -> Vec<Vec<u8>> {
         "csv.gz" => TABLES.iter().map(|t| gzip(t.as_bytes())).collect(),
         "npz" => vec![npz()],
         "safetensors" => vec![tensors()],
-        "fit" | "extreme" => (0..32u8)
+        "fit" | "kernels" | "extreme" => (0..32u8)
             .map(|i| (0..80u8).map(|j| i.wrapping_mul(37) ^ j.wrapping_mul(i)).collect())
             .collect(),
         "arrow" => {
