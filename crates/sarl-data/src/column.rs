@@ -190,6 +190,8 @@ impl FromStr for ColumnRef {
     type Err = DataError;
 
     fn from_str(text: &str) -> Result<Self> {
+        // Space at the end does not make the treatment a part of the name.
+        let text = trimmed(text);
         let (name, treat) = match text.rsplit_once(':') {
             None => (text, None),
             Some((name, suffix)) => match Treat::parse(suffix)? {

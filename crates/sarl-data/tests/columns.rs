@@ -8,8 +8,8 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, Date32Array, RecordBatch, StringArray, TimestampMillisecondArray};
 use common::*;
 use sarl_data::{
-    BlockOptions, DataError, DateOrder, Decimal, FeatureValues, Gaps, LabelValues, Labels, Missing,
-    Request, Result, Schema, Source, UNSEEN, Written,
+    BlockOptions, ColumnRef, DataError, DateOrder, Decimal, FeatureValues, Gaps, LabelValues,
+    Labels, Missing, Request, Result, Schema, Source, Treat, UNSEEN, Written,
 };
 
 /// Numbers as they are, so that cells can be compared.
@@ -312,4 +312,13 @@ fn rows_with_gaps_keep_their_place() {
     let filled = BlockOptions { missing: Some(Missing::Mean), ..options };
     let blocks: Vec<_> = source.blocks(&schema, &filled).unwrap().map(Result::unwrap).collect();
     assert!(blocks[0].gaps.is_empty());
+}
+
+#[test]
+fn space_around_what_is_typed_does_not_count() {
+    for text in ["age:kernel", " age:kernel ", "age :kernel\u{a0}", "\u{b}age:kernel\t"] {
+        let column: ColumnRef = text.parse().unwrap();
+        assert_eq!(column.to_string(), "age:kernel", "{text:?}");
+        assert_eq!(column.treat, Some(Treat::Kernel), "{text:?}");
+    }
 }
