@@ -9,7 +9,34 @@ use anyhow::{Context, Result, bail};
 use crate::licences::{Package, folder, licence, read};
 
 /// Crates that ship no text of their licence. Their repositories have it; a new one fails.
-const WITHOUT: [&str; 0] = [];
+const WITHOUT: [&str; 26] = [
+    "argmin",
+    "argmin-math",
+    "burn-backend",
+    "burn-dispatch",
+    "burn-einsum",
+    "burn-flex",
+    "burn-ir",
+    "burn-linalg",
+    "burn-nn",
+    "burn-optim",
+    "burn-pack",
+    "cubecl-environment",
+    "cubecl-zspace",
+    "embassy-futures",
+    "equator",
+    "equator-macro",
+    "faer-traits",
+    "flatbuffers",
+    "macerator-macros",
+    "nano-gemm",
+    "nano-gemm-c32",
+    "nano-gemm-c64",
+    "nano-gemm-core",
+    "nano-gemm-f32",
+    "nano-gemm-f64",
+    "pulp-wasm-simd-flag",
+];
 
 /// Writes each text once, with the crates that have it.
 pub(super) fn write(packages: &[&Package], path: &Path) -> Result<()> {
