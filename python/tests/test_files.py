@@ -1,6 +1,8 @@
 """Model files and ONNX models: each reads the other's."""
 
 import json
+import os
+import stat
 
 import numpy as np
 import pandas as pd
@@ -213,3 +215,19 @@ def test_onnx_without_the_sensitive_column(rows, tmp_path):
     np.testing.assert_allclose(
         run(tmp_path / "m.onnx", **inputs), encoder.transform(table).to_numpy(), atol=1e-5
     )
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions, links and devices of Unix")
+def test_what_was_there_before(rows, tmp_path):
+    encoder = SARL(max_leakage=0.02).fit(rows.X, rows.y, sensitive_features=rows.s)
+    model, link = tmp_path / "m.safetensors", tmp_path / "link"
+    model.write_bytes(b"before")
+    model.chmod(0o600)
+    link.symlink_to(model.name)
+    (tmp_path / ".sarl-left.part").write_bytes(b"half")
+    encoder.save(link)
+    assert link.is_symlink() and model.stat().st_mode & 0o777 == 0o600
+    assert sorted(os.listdir(tmp_path)) == ["link", "m.safetensors"]
+    assert type(sarl.load(model)) is SARL
+    encoder.save("/dev/null")
+    assert stat.S_ISCHR(os.stat("/dev/null").st_mode)

@@ -144,6 +144,8 @@ fn streams_are_inputs() {
     let mut piped = Command::new("sh");
     piped.args(["-c", &shell, env!("CARGO_BIN_EXE_sarl")]).current_dir(folder.path(""));
     assert_eq!(figures(piped.output().unwrap())["js"], file["js"]);
+    let redirected = folder.command(&line("/dev/stdin", "e")).stdin(open()).output().unwrap();
+    assert_eq!(figures(redirected)["js"], file["js"]);
     // A name that says nothing: the contents do.
     for (name, make) in [("z.parquet", "parquet"), ("z.arrow", "arrow"), ("z.npy", "npy")] {
         folder.sarl(&format!("encode a people.csv -o {name}")).succeeded();

@@ -108,29 +108,25 @@ fn begin(place: &Path) -> io::Result<NamedTempFile> {
     let readers = if before.is_some() { Readers::Owner } else { Readers::Usual };
     let part = part::create(folder, readers).map_err(|e| io::Error::from(e.kind()))?;
     if let Some(before) = before {
-        inherit(part.as_file(), &before)?;
+        inherit(part.as_file(), &before);
     }
     Ok(part)
 }
 
 /// The permissions of the file that is replaced, and its owner where that is allowed.
 #[cfg(unix)]
-fn inherit(file: &File, before: &Metadata) -> io::Result<()> {
+fn inherit(file: &File, before: &Metadata) {
     use std::os::unix::fs::{MetadataExt, fchown};
-    let now = file.metadata()?;
-    if (now.uid(), now.gid()) != (before.uid(), before.gid())
-        && fchown(file, Some(before.uid()), Some(before.gid())).is_err()
-    {
+    if fchown(file, Some(before.uid()), Some(before.gid())).is_err() {
         // Its group at least, if we are in it.
         let _ = fchown(file, None, Some(before.gid()));
     }
-    file.set_permissions(before.permissions())
+    // Where they cannot be set, nobody else may read the new file.
+    let _ = file.set_permissions(before.permissions());
 }
 
 #[cfg(not(unix))]
-fn inherit(_: &File, _: &Metadata) -> io::Result<()> {
-    Ok(())
-}
+fn inherit(_: &File, _: &Metadata) {}
 
 impl Write for AtomicFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {

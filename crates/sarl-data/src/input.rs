@@ -13,6 +13,7 @@ use tempfile::NamedTempFile;
 
 use crate::error::{DataError, Result};
 use crate::part::{self, Readers};
+use crate::place::open_already;
 
 /// Bytes that are copied at a time.
 const CHUNK: usize = 256 * 1024;
@@ -29,7 +30,7 @@ impl Input {
     pub fn new(path: &Path) -> Result<Self> {
         let stream: Option<Box<dyn Read>> = match path == Path::new("-") {
             true => Some(Box::new(io::stdin())),
-            false if is_stream(path)? => {
+            false if is_stream(path) => {
                 Some(Box::new(File::open(path).map_err(|e| DataError::read(path, e))?))
             }
             false => None,
@@ -63,10 +64,10 @@ impl Deref for Input {
     }
 }
 
-/// Whether a path is neither a file nor a folder.
-fn is_stream(path: &Path) -> Result<bool> {
-    let found = fs::metadata(path).map_err(|e| DataError::read(path, e))?;
-    Ok(!found.is_file() && !found.is_dir())
+/// Whether a path is neither a file nor a folder, or is open already: `/dev/stdin` has no name of its own.
+fn is_stream(path: &Path) -> bool {
+    let is_other = |found: fs::Metadata| !found.is_file() && !found.is_dir();
+    open_already(path).is_some() || fs::metadata(path).is_ok_and(is_other)
 }
 
 /// Copies what comes to a temporary file. `unread` is the error where it cannot be read.

@@ -23,8 +23,10 @@ impl Place {
     pub(crate) fn of(path: &Path) -> io::Result<Self> {
         let mut place = path.to_owned();
         for _ in 0..LINKS {
-            if let Some(own) = open_already(&place) {
-                return Ok(own);
+            match open_already(&place) {
+                Some("1") => return Ok(Self::Stdout),
+                Some(_) => return Ok(Self::Stream(place)),
+                None => {}
             }
             match fs::read_link(&place) {
                 Ok(target) => place = place.parent().unwrap_or(Path::new("")).join(target),
@@ -44,18 +46,14 @@ impl Place {
     }
 }
 
-/// The files that a process has open already, by the names that they have on Unix.
-fn open_already(path: &Path) -> Option<Place> {
-    let number = match path.to_str() {
-        Some("/dev/stdout") => "1",
-        Some("/dev/stderr") => "2",
-        _ => path
-            .strip_prefix("/dev/fd")
-            .or_else(|_| path.strip_prefix("/proc/self/fd"))
-            .ok()
-            .and_then(Path::to_str)?,
-    };
-    Some(if number == "1" { Place::Stdout } else { Place::Stream(path.to_owned()) })
+/// The number of a file that this process has open already, by the names of Unix for such.
+pub(crate) fn open_already(path: &Path) -> Option<&str> {
+    match path.to_str()? {
+        "/dev/stdin" => Some("0"),
+        "/dev/stdout" => Some("1"),
+        "/dev/stderr" => Some("2"),
+        text => text.strip_prefix("/dev/fd/").or_else(|| text.strip_prefix("/proc/self/fd/")),
+    }
 }
 
 /// Whether what is written to a path goes to standard output.

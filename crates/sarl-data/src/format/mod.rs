@@ -189,14 +189,16 @@ struct Probed {
 impl DataFile {
     /// Looks at a file: its columns, their kinds, the number of rows where cheap.
     pub(crate) fn probe(path: &Input) -> Result<Self> {
+        let named = Format::of(path);
+        if named.is_none() && !path.is_spooled() {
+            return Err(DataError::UnknownFormat { path: path.to_path_buf() });
+        }
+        let unread = |e| DataError::read(path, e);
         let mut file = path.open()?;
-        let length = file.metadata().map_err(|e| DataError::read(path, e))?.len();
-        let format = match Format::of(path) {
+        let length = file.metadata().map_err(unread)?.len();
+        let format = match named {
             Some(format) => format,
-            None if path.is_spooled() => {
-                Format::by_contents(&mut file).map_err(|e| DataError::read(path, e))?
-            }
-            None => return Err(DataError::UnknownFormat { path: path.to_path_buf() }),
+            None => Format::by_contents(&mut file).map_err(unread)?,
         };
         if length == 0 {
             return Err(DataError::EmptyFile { path: path.to_path_buf() });
