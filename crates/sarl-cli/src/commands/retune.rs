@@ -6,9 +6,10 @@ use std::time::Instant;
 use sarl::{HeldOutLabels, HeldOutLosses, Model};
 use serde_json::json;
 
-use super::fit::{HELDOUT, HELDOUT_LABELS, model_output};
+use super::fit::model_output;
 use crate::args::{Global, Retune};
 use crate::failure::{Exit, Failure, Outcome};
+use crate::provenance::Provenance;
 use crate::solution::Report;
 use crate::{output, outputs, warnings};
 
@@ -27,8 +28,8 @@ pub fn run(options: &Retune, global: &Global) -> Outcome {
     let front = model.front()?;
     let solved = model.heldout().map(|folds| folds.solve_each(goal, &front)).transpose()?;
     let (heldout, labels): (Option<HeldOutLosses>, Option<HeldOutLabels>) = solved.unzip();
-    model.extra.insert(HELDOUT.into(), serde_json::to_string(&heldout)?);
-    model.extra.insert(HELDOUT_LABELS.into(), serde_json::to_string(&labels)?);
+    let about = Provenance::of(&before)?;
+    Provenance { heldout, heldout_labels: labels.clone(), ..about }.store(&mut model)?;
     sarl_data::write_file(&options.output, &model.to_bytes()?)?;
     warnings::about_solution(&model, heldout.as_ref(), global)?;
     let seconds = json!({ "total": start.elapsed().as_secs_f64() });
