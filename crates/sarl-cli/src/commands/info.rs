@@ -77,7 +77,7 @@ pub fn run(options: &Info, global: &Global) -> Outcome {
     let holds = output::table(&["", "label", "holds"], holds.collect(), |_| false);
     output::print(&format!("{holds}\n"))?;
     if let Some(schema) = schema {
-        output::print(&columns(&schema))?;
+        output::print(&columns(schema))?;
         let mut notes = schema.notes().into_iter();
         notes
             .try_for_each(|note| output::print(&wrap(&format!("{}\n", sarl_lab::plain(&note)))))?;
