@@ -5,7 +5,7 @@ use std::path::Path;
 
 use faer::MatRef;
 use sarl::cells::Part;
-use sarl::{Block, Fit, FitParams, Fitted, Layout, Role};
+use sarl::{Block, Fit, FitParams, Fitted, HeldOutLabels, HeldOutLosses, Layout, Role};
 use sarl_data::{
     BlockOptions, DataBlock, FeatureValues, LabelColumn, LabelValues, Labels, Missing, Request,
     Schema, Source, same_file,
@@ -15,6 +15,7 @@ use crate::args::{DataOptions, EncoderOptions, Global};
 use crate::encoding::{check_targets, criterion, params, remarks};
 use crate::failure::{Failure, Outcome};
 use crate::progress::{self, Pass, Spinner};
+use crate::provenance::{Origin, Provenance};
 use crate::request::{flat_warning, index_warning, notes, request};
 use crate::{demand, outputs};
 
@@ -28,6 +29,24 @@ pub struct FittedTable {
     pub shared: Vec<String>,
     /// What else the user should know.
     pub remarks: Vec<Remark>,
+}
+
+impl FittedTable {
+    /// What a model of it says of its fit.
+    pub fn provenance(
+        &self,
+        encoder: &EncoderOptions,
+        heldout: Option<HeldOutLosses>,
+        heldout_labels: Option<HeldOutLabels>,
+    ) -> Outcome<Provenance> {
+        Ok(Provenance {
+            schema: Some(self.schema.clone()),
+            heldout,
+            heldout_labels,
+            origin: Some(Origin::new(self.source.inputs())?),
+            public_landmarks: encoder.landmarks_from.is_some(),
+        })
+    }
 }
 
 /// Something that the user should know.

@@ -10,10 +10,10 @@ use crate::failure::{Exit, Failure, Outcome};
 pub fn check(schema: &Schema, params: &FitParams) -> Outcome {
     let columns = schema.width() as u64;
     let (rows, dense) = (schema.rows(), schema.dense_width() as u64);
-    let Err(sarl::Error::Memory(exceeded)) = params.check_memory(rows, dense, columns) else {
+    let Err(Exceeded { needed, limit }) = sarl_memory::check(params.bytes(rows, dense, columns))
+    else {
         return Ok(());
     };
-    let Exceeded { needed, limit } = exceeded;
     let message = format!(
         "a fit of {columns} columns needs about {} of memory, and the limit is {}",
         shown(needed),

@@ -166,7 +166,7 @@ fn what_cannot_be_read_has_one_exit_code() {
     let folder = Folder::with_model();
     for name in ["people.csv", "model.safetensors"] {
         fs::copy(folder.path(name), folder.path(&format!("no-{name}"))).unwrap();
-        let closed = fs::Permissions::from_mode(0);
+        let closed = fs::Permissions::from_mode(0o000);
         fs::set_permissions(folder.path(&format!("no-{name}")), closed).unwrap();
     }
     if fs::File::open(folder.path("no-people.csv")).is_ok() {

@@ -8,7 +8,7 @@ use crate::plain;
 use crate::table::{Label, LabelValues, Table};
 
 /// Where a model keeps the schema of its table.
-const SCHEMA: &str = "schema";
+pub const SCHEMA: &str = "schema";
 
 /// A criterion other than parity, as it is said.
 pub struct Judged {

@@ -59,6 +59,7 @@ pub mod words;
 pub use certificate::Certified;
 pub use compare::{CHART, Compared, Method, Ours, PageOf, Plan, Wanted};
 pub use comparison::{Comparison, Probing, Run, RunOutcome, Scored, Sides, best_at_no_more};
+pub use criterion::SCHEMA;
 pub use error::{Error, Result};
 pub use mean::Mean;
 pub use page::{

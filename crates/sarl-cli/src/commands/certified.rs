@@ -9,12 +9,10 @@ use sarl::{HeldOutLabels, HeldOutLosses, Model};
 use sarl_lab::{Certified, CertifiedFront};
 use serde_json::{Value, json};
 
-use super::fit::{HELDOUT, HELDOUT_LABELS, SCHEMA};
 use crate::args::{CriterionName, DataOptions, EncoderOptions, Fit, Front, Global};
 use crate::data::{self, FittedTable, Rows, with_block};
 use crate::failure::{Failure, Outcome};
 use crate::inquiry::file_names;
-use crate::origin::Origin;
 use crate::output::{self, bounds_json, joined, percent, point_json};
 use crate::progress::{self, Spinner};
 use crate::sheet::{Sheet, Step};
@@ -51,16 +49,11 @@ pub fn fit(options: &Fit, goal: &CellGoal, global: &Global) -> Outcome {
         None => None,
     };
     let (heldout, labels): (Option<HeldOutLosses>, Option<HeldOutLabels>) = solved.unzip();
-    model.extra.insert(HELDOUT.into(), serde_json::to_string(&heldout)?);
-    model.extra.insert(HELDOUT_LABELS.into(), serde_json::to_string(&labels)?);
-    model.extra.insert(SCHEMA.into(), table.schema.to_json()?);
-    Origin::new(table.source.inputs())?.store(&mut model)?;
-    if options.encoder.landmarks_from.is_some() {
-        model.extra.insert(given_away::PUBLIC.into(), String::new());
-    }
+    let about = table.provenance(&options.encoder, heldout, labels.clone())?;
+    about.store(&mut model)?;
     progress::check()?;
     sarl_data::write_file(&options.output, &model.to_bytes()?)?;
-    given_away::notes(&model, &table.schema).iter().for_each(|note| output::note(global, note));
+    given_away::notes(&model, &about).iter().for_each(|note| output::note(global, note));
     let shown = match &options.page.html {
         Some(path) => {
             let models: Vec<&Model> = beside.iter().collect();
@@ -87,7 +80,7 @@ pub fn fit(options: &Fit, goal: &CellGoal, global: &Global) -> Outcome {
         };
     }
     let solution = model.certificate();
-    let about = json!({ "goal": certificate::goal_json(goal) });
+    let goal_said = json!({ "goal": certificate::goal_json(goal) });
     let point = point_json(model.point(), heldout.as_ref());
     let mut rest = json!({
         "attributes": attributes::json(&model, labels.as_ref())?,
@@ -102,7 +95,7 @@ pub fn fit(options: &Fit, goal: &CellGoal, global: &Global) -> Outcome {
         rest["certified"] = points.into();
         rest["html"] = output::path_json(path);
     }
-    output::print_json(&joined(joined(about, point), rest))
+    output::print_json(&joined(joined(goal_said, point), rest))
 }
 
 pub fn front(options: &Front, global: &Global) -> Outcome {

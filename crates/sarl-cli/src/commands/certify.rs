@@ -11,8 +11,8 @@ use super::retune::load;
 use crate::args::{Certify, Global, UnseenPolicy};
 use crate::data::with_block;
 use crate::failure::{Exit, Failure, Outcome};
-use crate::origin::Origin;
 use crate::progress::Pass;
+use crate::provenance::Provenance;
 use crate::{certificate, output};
 
 pub fn run(options: &Certify, global: &Global) -> Outcome {
@@ -30,7 +30,7 @@ pub fn run(options: &Certify, global: &Global) -> Outcome {
     }
     let schema = schema_of(&model, &options.model)?;
     let source = Source::open(&options.data)?.with_threads(rayon::current_num_threads());
-    let origin = Origin::load(&model)?;
+    let origin = Provenance::of(&model)?.origin;
     if let Some(path) = origin.as_ref().map(|o| o.saw(source.inputs())).transpose()?.flatten() {
         let message = format!(
             "{}: the encoder was fitted on these rows, so they prove nothing about it",

@@ -13,12 +13,11 @@ use sarl_lab::{AuditCurve, Inputs, POINTS, Probing, Row, Shown, Subject, front_r
 use sarl_report::page::{Page, Section};
 use serde_json::{Value, json};
 
-use super::fit::SCHEMA;
 use super::front;
 use crate::args::{Demo, Global};
 use crate::failure::{Exit, Failure, Outcome};
 use crate::inquiry::paths;
-use crate::origin::Origin;
+use crate::provenance::{Origin, Provenance};
 use crate::reproduce::sample::{Sample, codes, mixture};
 use crate::reproduce::trial::{Encoded, Split, kernel, linear};
 use crate::terminal::{self, title, wrap};
@@ -46,7 +45,7 @@ pub fn run(options: &Demo, global: &Global) -> Outcome {
     // Hundreds of landmarks fit the noise of 4000 rows; a ridge chosen on held-out rows does not.
     let run = |name: &'static str, params: FitParams| {
         let params = FitParams { seed: options.seed, ..params };
-        Run::new(name, &params, &train, folder, &schema.to_json()?)
+        Run::new(name, &params, &train, folder, &schema)
     };
     let runs = [run("linear", linear())?, run("kernel", kernel())?];
     let split = Split::new(train, test, 0);
@@ -124,7 +123,7 @@ impl Run {
         params: &FitParams,
         train: &Sample,
         folder: &Path,
-        schema: &str,
+        schema: &Schema,
     ) -> Outcome<Self> {
         let labels = Labelled {
             targets: std::slice::from_ref(&train.y),
@@ -140,14 +139,21 @@ impl Run {
         let goal = Goal::Leakage(LEAKAGE);
         let mut model = fitted.solve(goal.clone())?;
         model.keep_heldout(folds.clone());
-        model.extra.insert(SCHEMA.into(), schema.to_owned());
-        let table = folder.join("mixture.csv");
-        Origin::new([Input::new(&table)?].iter())?.store(&mut model)?;
+        let (heldout, labels) = folds.solve_each(goal, &front)?;
+        let origin = Origin::new([Input::new(&folder.join("mixture.csv"))?].iter())?;
+        let about = Provenance {
+            schema: Some(schema.clone()),
+            heldout: Some(heldout),
+            heldout_labels: Some(labels),
+            origin: Some(origin),
+            public_landmarks: false,
+        };
+        about.store(&mut model)?;
         let path = folder.join(format!("{name}.safetensors"));
         sarl_data::write_file(&path, &model.to_bytes()?)?;
         let table = folder.join(format!("{name}-front.csv"));
         sarl_data::write_file(&table, front::csv(&points).as_bytes())?;
-        let (bounds, heldout) = (*front.bounds(), folds.solve(goal, &front)?);
+        let bounds = *front.bounds();
         Ok(Run { name, model, bounds, points, heldout, folds, path })
     }
 

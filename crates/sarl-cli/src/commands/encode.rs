@@ -7,12 +7,12 @@ use sarl::Model;
 use sarl_data::{BlockOptions, Gaps, Labels, Schema, Source, Unseen, Writer, with_codes};
 use serde_json::json;
 
-use super::fit::SCHEMA;
 use super::retune::load;
 use crate::args::{Encode, Global, UnseenPolicy};
 use crate::data::with_block;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::progress::Pass;
+use crate::provenance::Provenance;
 use crate::{output, outputs, terminal};
 
 /// The column of the cell.
@@ -108,9 +108,8 @@ pub fn run(options: &Encode, global: &Global) -> Outcome {
 
 /// The schema that a model carries.
 pub fn schema_of(model: &Model, path: &Path) -> Outcome<Schema> {
-    let schema = model.extra.get(SCHEMA).ok_or_else(|| {
+    Provenance::of(model)?.schema.ok_or_else(|| {
         let message = format!("{}: the model carries no schema of a table", path.display());
         Failure::new(Exit::Data, message).hint("fit it with `sarl fit`")
-    })?;
-    Ok(Schema::from_json(schema)?)
+    })
 }

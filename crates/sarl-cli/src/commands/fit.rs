@@ -10,19 +10,11 @@ use serde_json::{Value, json};
 use super::certified;
 use crate::args::{Fit, Global};
 use crate::failure::{Failure, Outcome};
-use crate::origin::Origin;
 use crate::page::{TableReport, audit_curve, table};
 use crate::solution::Report;
 use crate::typed::Typed;
 use crate::verdict::{self, Verdict};
 use crate::{data, given_away, output, progress, warnings};
-
-/// Where a model keeps the schema of its table.
-pub const SCHEMA: &str = "schema";
-/// Where a model keeps its held-out losses.
-pub const HELDOUT: &str = "heldout";
-/// Where a model keeps those of each label.
-pub const HELDOUT_LABELS: &str = "heldout_labels";
 
 pub fn run(options: &Fit, global: &Global) -> Outcome {
     let start = Instant::now();
@@ -42,16 +34,11 @@ pub fn run(options: &Fit, global: &Global) -> Outcome {
     let solved = folds.as_ref().map(|folds| folds.solve_each(goal, &front)).transpose()?;
     folds.iter().for_each(|folds| model.keep_heldout(folds.clone()));
     let (heldout, labels): (Option<HeldOutLosses>, Option<HeldOutLabels>) = solved.unzip();
-    model.extra.insert(SCHEMA.into(), fitted.schema.to_json()?);
-    model.extra.insert(HELDOUT.into(), serde_json::to_string(&heldout)?);
-    model.extra.insert(HELDOUT_LABELS.into(), serde_json::to_string(&labels)?);
-    Origin::new(fitted.source.inputs())?.store(&mut model)?;
-    if options.encoder.landmarks_from.is_some() {
-        model.extra.insert(given_away::PUBLIC.into(), String::new());
-    }
+    let about = fitted.provenance(&options.encoder, heldout, labels.clone())?;
+    about.store(&mut model)?;
     progress::check()?;
     sarl_data::write_file(&options.output, &model.to_bytes()?)?;
-    given_away::notes(&model, &fitted.schema).iter().for_each(|note| output::note(global, note));
+    given_away::notes(&model, &about).iter().for_each(|note| output::note(global, note));
     warnings.extend(warnings::about_solution(&model, heldout.as_ref(), global)?);
     let (levels, audit) = match &options.page.html {
         Some(_) => report(options, &fitted, &model, folds.as_ref(), warnings, global)?,

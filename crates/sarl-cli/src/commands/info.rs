@@ -1,26 +1,21 @@
 //! `sarl info`.
 
-use sarl::{HeldOutLabels, HeldOutLosses, LabelKind, Role};
+use sarl::{LabelKind, Role};
 use sarl_data::{Feature, FeatureValues, Schema, Written};
 use serde_json::json;
 
-use super::fit::{HELDOUT, HELDOUT_LABELS, SCHEMA};
 use super::retune::load;
 use crate::args::{Global, Info};
 use crate::failure::Outcome;
+use crate::provenance::Provenance;
 use crate::terminal::{self, wrap};
 use crate::{attributes, certificate, given_away, output, solution};
 
 pub fn run(options: &Info, global: &Global) -> Outcome {
     let model = load(&options.model)?;
     let front = model.front()?;
-    let heldout = model.extra.get(HELDOUT);
-    let heldout: Option<HeldOutLosses> =
-        heldout.and_then(|text| serde_json::from_str(text).ok()).flatten();
-    let labels = model.extra.get(HELDOUT_LABELS);
-    let labels: Option<HeldOutLabels> =
-        labels.and_then(|text| serde_json::from_str(text).ok()).flatten();
-    let schema = model.extra.get(SCHEMA).map(|text| Schema::from_json(text)).transpose()?;
+    let about_fit = Provenance::of(&model)?;
+    let Provenance { schema, heldout, heldout_labels: labels, .. } = &about_fit;
     let cells = model.cells().and_then(|cells| Some((cells, cells.certificate()?)));
     if global.json {
         let certificate = model.certificate();
@@ -38,7 +33,7 @@ pub fn run(options: &Info, global: &Global) -> Outcome {
             "labels": model.labels(),
             "bounds": output::bounds_json(model.reduced(), &front)?,
             "breakpoints": front.breakpoints()?,
-            "holds": given_away::json(&model, schema.as_ref()),
+            "holds": given_away::json(&model, &about_fit),
             "schema": schema,
         });
         about = output::joined(about, sarl_lab::criterion::json(&model));
@@ -78,11 +73,11 @@ pub fn run(options: &Info, global: &Global) -> Outcome {
         model.inputs(),
         output::digits(model.reduced().ridge())
     )))?;
-    output::print(&wrap(&format!("{}\n", given_away::line(&model, schema.as_ref()))))?;
+    output::print(&wrap(&format!("{}\n", given_away::line(&model, &about_fit))))?;
     let holds = output::table(&["", "label", "holds"], holds.collect(), |_| false);
     output::print(&format!("{holds}\n"))?;
     if let Some(schema) = schema {
-        output::print(&columns(&schema))?;
+        output::print(&columns(schema))?;
         let mut notes = schema.notes().into_iter();
         notes
             .try_for_each(|note| output::print(&wrap(&format!("{}\n", sarl_lab::plain(&note)))))?;

@@ -4,12 +4,12 @@ use std::path::Path;
 use std::time::Instant;
 
 use sarl::{HeldOutLabels, HeldOutLosses, Model};
-use sarl_data::Schema;
 use serde_json::json;
 
-use super::fit::{HELDOUT, HELDOUT_LABELS, SCHEMA, model_output};
+use super::fit::model_output;
 use crate::args::{Global, Retune};
 use crate::failure::{Exit, Failure, Outcome};
+use crate::provenance::Provenance;
 use crate::solution::Report;
 use crate::{output, outputs, warnings};
 
@@ -28,8 +28,8 @@ pub fn run(options: &Retune, global: &Global) -> Outcome {
     let front = model.front()?;
     let solved = model.heldout().map(|folds| folds.solve_each(goal, &front)).transpose()?;
     let (heldout, labels): (Option<HeldOutLosses>, Option<HeldOutLabels>) = solved.unzip();
-    model.extra.insert(HELDOUT.into(), serde_json::to_string(&heldout)?);
-    model.extra.insert(HELDOUT_LABELS.into(), serde_json::to_string(&labels)?);
+    let about = Provenance::of(&before)?;
+    Provenance { heldout, heldout_labels: labels.clone(), ..about }.store(&mut model)?;
     sarl_data::write_file(&options.output, &model.to_bytes()?)?;
     warnings::about_solution(&model, heldout.as_ref(), global)?;
     let seconds = json!({ "total": start.elapsed().as_secs_f64() });
@@ -58,14 +58,8 @@ pub fn load(path: &Path) -> Outcome<Model> {
         return Err(Failure::new(Exit::Data, message)
             .hint("save it with `Eraser.save(path, whole=True)` in Python"));
     }
-    let damaged = |reason: String| {
-        Failure::new(Exit::Data, format!("{}: {reason}", path.display()))
+    Model::from_bytes(&bytes).map_err(|e| {
+        Failure::new(Exit::Data, format!("{}: {e}", path.display()))
             .hint("model files are written by `sarl fit` and `sarl retune`")
-    };
-    let model = Model::from_bytes(&bytes).map_err(|e| damaged(e.to_string()))?;
-    // The core carries it as a text. No command goes on with one that another would refuse.
-    if let Some(text) = model.extra.get(SCHEMA) {
-        Schema::from_json(text).map_err(|e| damaged(e.to_string()))?;
-    }
-    Ok(model)
+    })
 }

@@ -85,14 +85,20 @@ pub(super) fn choose(
         return Err(Error::TooLarge { what: "kernel values" });
     }
     let mut rng = ChaCha8Rng::seed_from_u64(options.seed);
-    let goes_on = |state: &State<'_>| !stop() && state.wants_more();
+    let goes_on = |state: &State<'_>| -> Result<bool> {
+        let more = !stop() && state.wants_more();
+        if more {
+            state.check_memory()?;
+        }
+        Ok(more)
+    };
     match options.choice {
-        Choice::Adaptive => while goes_on(&state) && state.adaptive_block(&mut rng) {},
-        Choice::Exact => while goes_on(&state) && state.greedy_block() {},
+        Choice::Adaptive => while goes_on(&state)? && state.adaptive_block(&mut rng) {},
+        Choice::Exact => while goes_on(&state)? && state.greedy_block() {},
         Choice::Uniform => {
             let order = shuffled(x.nrows(), &mut rng);
             for block in order.chunks(BLOCK) {
-                if !goes_on(&state) {
+                if !goes_on(&state)? {
                     break;
                 }
                 state.try_block(block, |_, _| true);
@@ -256,9 +262,24 @@ impl<'a> State<'a> {
         self.picked.extend(picked);
     }
 
+    /// Refuses another block of landmarks where there is no memory for their columns.
+    fn check_memory(&self) -> Result<()> {
+        let needed = (self.picked.len() + BLOCK).min(self.cap);
+        if needed <= self.columns.ncols() {
+            return Ok(());
+        }
+        let doubles = (self.columns.nrows() as u64).saturating_mul(self.grown(needed) as u64);
+        sarl_memory::check(doubles.saturating_mul(8)).map_err(Error::Memory)
+    }
+
+    /// How many columns are kept room for, where so many are needed.
+    fn grown(&self, needed: usize) -> usize {
+        (2 * self.columns.ncols()).max(needed).min(self.cap)
+    }
+
     fn reserve(&mut self, needed: usize) {
         if needed > self.columns.ncols() {
-            let size = (2 * self.columns.ncols()).max(needed).min(self.cap);
+            let size = self.grown(needed);
             let mut wider = Mat::zeros(self.columns.nrows(), size);
             let old = self.columns.ncols();
             wider.as_mut().subcols_mut(0, old).copy_from(&self.columns);

@@ -18,42 +18,56 @@ fn doubles(a: u64, b: u64) -> u64 {
 }
 
 impl FitParams {
-    /// The bytes of a fit of so many rows with so many columns of numbers, of which some are dense
-    /// and the others one-hot. Held in squares of its features: the columns, or the rows where
-    /// these are fewer; for a kernel its landmarks.
+    /// The bytes that a fit of so many rows takes with everything that can be asked of it, for so many
+    /// columns of numbers, of which some are dense and the others one-hot. Its squares are as wide as
+    /// its features: the columns, or the rows where these are fewer. Those of landmarks are not
+    /// counted: how many there will be is known when they are chosen.
     pub fn bytes(&self, rows: u64, dense: u64, columns: u64) -> u64 {
+        let apart = if self.folds > 1 { self.folds as u64 } else { 0 };
+        self.with_squares(SQUARES + SQUARES_PER_FOLD * apart, rows, dense, columns)
+    }
+
+    fn with_squares(&self, squares: u64, rows: u64, dense: u64, columns: u64) -> u64 {
         let (side, mapped) = match &self.features {
             Features::Linear if columns > rows => (rows, doubles(rows, columns)),
             Features::Linear => (columns, 0),
             Features::Kernel(kernel) => kernel.bytes(rows, columns),
         };
-        let apart = if self.folds > 1 { self.folds as u64 } else { 0 };
-        let squares = SQUARES + SQUARES_PER_FOLD * apart;
         let blocks = BLOCKS.saturating_mul(doubles(rows.min(BLOCK), dense));
         let square = doubles(side, side).saturating_mul(squares);
         square.saturating_add(blocks).saturating_add(mapped).saturating_add(LEAST)
     }
 
-    /// Refuses a fit that needs more memory than there may be.
-    pub fn check_memory(&self, rows: u64, dense: u64, columns: u64) -> Result<()> {
-        sarl_memory::check(self.bytes(rows, dense, columns)).map_err(Error::Memory)
+    /// Refuses rows whose sums alone need more memory than there may be.
+    pub(super) fn check_memory(&self, rows: u64, dense: u64, columns: u64) -> Result<()> {
+        let needed = self.with_squares(self.sums(), rows, dense, columns);
+        sarl_memory::check(needed).map_err(Error::Memory)
+    }
+
+    /// Refuses so many features whose sums alone need more memory than there may be.
+    pub(super) fn check_features(&self, features: u64) -> Result<()> {
+        let needed = doubles(features, features).saturating_mul(self.sums());
+        sarl_memory::check(needed).map_err(Error::Memory)
+    }
+
+    /// The squares that are added up.
+    fn sums(&self) -> u64 {
+        self.folds.max(1) as u64
     }
 }
 
 impl KernelParams {
-    /// The features, and the bytes of what makes them: candidates, their factor, landmarks, a
-    /// block of features.
+    /// The features that are known before any are chosen, and the bytes of what they are chosen
+    /// from.
     fn bytes(&self, rows: u64, columns: u64) -> (u64, u64) {
         let sample = rows.min(self.sample_size() as u64);
         let features = match self.approximation {
             Approximation::RandomFeatures => self.landmarks as u64,
-            Approximation::Exact => rows,
-            _ => sample.min(self.landmarks as u64),
+            _ => 0,
         };
-        let candidates = doubles(sample, columns.saturating_add(features));
-        let landmarks = doubles(features, columns);
         let block = doubles(rows.min(BLOCK), features);
-        (features, candidates.saturating_add(landmarks).saturating_add(block))
+        let candidates = doubles(sample, columns);
+        (features, candidates.saturating_add(doubles(features, columns)).saturating_add(block))
     }
 }
 
@@ -74,10 +88,13 @@ mod tests {
         let mut kernel = KernelParams::new(Family::Rbf);
         kernel.landmarks = 100_000;
         let bytes = |kernel: &KernelParams| FitParams::kernel(kernel.clone()).bytes(500, 3, 3);
-        assert!(bytes(&kernel) < 1 << 30, "no more landmarks than rows");
+        assert!(bytes(&kernel) < 1 << 30, "how many landmarks there will be is not known");
         kernel.approximation = Approximation::RandomFeatures;
         assert!(bytes(&kernel) > 1 << 40, "random features are as many as were asked for");
-        let error = FitParams::kernel(kernel).check_memory(500, 3, 3).unwrap_err();
-        assert!(matches!(error, Error::Memory(_)), "{error}");
+        let params = FitParams::kernel(kernel);
+        for refused in [params.check_memory(500, 3, 3), params.check_features(1_000_000)] {
+            assert!(matches!(refused, Err(Error::Memory(_))), "{refused:?}");
+        }
+        assert!(params.check_features(100).is_ok());
     }
 }

@@ -225,6 +225,7 @@ impl Fit {
             self.params.check_rows(sampling.rows())?;
             self.check_memory(sampling.rows())?;
             let (map, spreads) = sampling.map(kernel, self.params.scale, self.params.seed, stop)?;
+            self.params.check_features(map.outputs() as u64)?;
             chosen.state = State::Sums {
                 moments: Arc::new(map.moments(&chosen.added(), self.params.moments())?),
                 map: Arc::new(map),

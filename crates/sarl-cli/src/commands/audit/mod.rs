@@ -18,8 +18,8 @@ use super::retune::load;
 use crate::args::{Audit, Global};
 use crate::failure::{Exit, Failure, Outcome};
 use crate::inquiry::{self, Files};
-use crate::origin::Origin;
 use crate::progress::{self, Count};
+use crate::provenance::{Origin, Provenance};
 use crate::{output, outputs};
 
 pub fn run(options: &Audit, global: &Global) -> Outcome {
@@ -30,7 +30,7 @@ pub fn run(options: &Audit, global: &Global) -> Outcome {
     let files = Files::open(&options.data, &options.probing)?;
     let written = options.predictions.iter().chain(&options.page.html).map(PathBuf::as_path);
     outputs::check(written, files.paths().chain([options.model.as_path()]), global)?;
-    let origin = Origin::load(&model)?;
+    let origin = Provenance::of(&model)?.origin;
     let split = Trisected::new(&files, &schema, &model, origin.as_ref(), options, global)?;
     let attributes = split.parts.attributes();
     let views = views(&split, options.no_control);
