@@ -113,7 +113,7 @@ pub enum Error {
         name: String,
     },
     /// No feature varies.
-    #[error("every feature is constant: there is nothing to encode")]
+    #[error("every feature is constant up to rounding: there is nothing to encode")]
     NoVariation,
     /// More columns than a layout may have.
     #[error("more than {most} columns")]
