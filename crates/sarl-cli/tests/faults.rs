@@ -5,6 +5,7 @@
 
 mod common;
 
+use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -154,18 +155,28 @@ fn an_input_that_changes_is_read_or_refused() {
 }
 
 #[test]
-fn a_fifo_is_read_or_refused_but_never_waited_for() {
+fn a_fifo_that_gives_a_few_bytes_at_a_time_is_read() {
     let folder = Folder::with_model();
+    folder.sarl("encode model.safetensors people.csv -o whole.csv").succeeded();
     let made = Command::new("mkfifo").arg(folder.path("pipe.csv")).status();
     assert!(made.unwrap().success());
-    // Open at both ends, so that neither side waits for the other.
-    let mut options = std::fs::OpenOptions::new();
-    let held = options.read(true).write(true).open(folder.path("pipe.csv")).unwrap();
-    for line in ["inspect pipe.csv", "encode model.safetensors pipe.csv -o z.csv"] {
-        let output = ended(folder.command(line).spawn().unwrap());
-        assert_ne!(sound(&output, line).0, 0, "{line}");
+    let rows = folder.read("people.csv");
+    for share in [1.0, 0.5] {
+        let child = folder.command("encode model.safetensors pipe.csv -o z.csv").spawn().unwrap();
+        let pipe = std::fs::OpenOptions::new().write(true).open(folder.path("pipe.csv"));
+        let mut pipe = pipe.unwrap();
+        // A reader that has seen enough may leave.
+        let given = &rows[..(rows.len() as f64 * share) as usize];
+        let _ = given.chunks(37).try_for_each(|chunk| pipe.write_all(chunk));
+        drop(pipe);
+        let (found, said) = sound(&ended(child), "a FIFO");
+        if share == 1.0 {
+            assert_eq!(found, 0, "{said}");
+            assert_eq!(folder.read("z.csv"), folder.read("whole.csv"));
+            std::fs::remove_file(folder.path("z.csv")).unwrap();
+        }
+        assert!(found == 0 || !folder.path("z.csv").exists(), "{said}");
     }
-    drop(held);
 }
 
 #[test]
