@@ -55,18 +55,21 @@ struct Plan {
     minutes: f64,
     target: Option<String>,
     without: &'static [&'static str],
+    /// Where inputs are drawn from; by chance if there is none.
+    seed: Option<u32>,
 }
 
 impl Plan {
     fn parse(arguments: &[String]) -> Result<Self> {
-        let mut plan = Plan { minutes: 14.0, target: None, without: &[] };
+        let mut plan = Plan { minutes: 14.0, target: None, without: &[], seed: None };
         let mut rest = arguments.iter();
         while let Some(option) = rest.next() {
             let value = rest.next().with_context(|| format!("{option} needs a value"))?;
             match option.as_str() {
                 "--minutes" => plan.minutes = value.parse().context("--minutes needs a number")?,
                 "--target" => plan.target = Some(value.clone()),
-                _ => bail!("unknown option {option}: --minutes N, --target NAME"),
+                "--seed" => plan.seed = Some(value.parse().context("--seed needs a number")?),
+                _ => bail!("unknown option {option}: --minutes N, --target NAME, --seed S"),
             }
         }
         Ok(plan)
@@ -78,9 +81,10 @@ pub(crate) fn fuzz(arguments: &[String]) -> Result<()> {
     carry_out(&Plan::parse(arguments)?)
 }
 
-/// Two minutes for all targets together: does anything that was found before come back?
+/// Two minutes for all targets together, the same inputs each time: does anything that was found
+/// before come back?
 pub(crate) fn smoke() -> Result<()> {
-    carry_out(&Plan { minutes: 2.0, target: None, without: &OPEN })
+    carry_out(&Plan { minutes: 2.0, target: None, without: &OPEN, seed: Some(1) })
 }
 
 /// Builds the targets, and lets each of them run for its share of the minutes.
@@ -99,7 +103,7 @@ fn carry_out(plan: &Plan) -> Result<()> {
     eprintln!("{:>12} {:>10} {:>8} {:>8} {:>7}", "target", "inputs", "per s", "reached", "finds");
     let mut finds = Vec::new();
     for name in chosen {
-        let run = one(&program, name, seconds)?;
+        let run = one(&program, name, seconds, plan.seed)?;
         let Counts { inputs, rate, reached } = run.counts;
         eprintln!("{name:>12} {inputs:>10} {rate:>8} {reached:>8} {:>7}", run.finds.len());
         for find in run.finds {
@@ -157,7 +161,7 @@ struct Run {
 }
 
 /// Runs a target from its seeds and from what earlier runs have found.
-fn one(program: &Path, name: &str, seconds: u32) -> Result<Run> {
+fn one(program: &Path, name: &str, seconds: u32, seed: Option<u32>) -> Result<Run> {
     let folder = root().join("target/fuzz").join(name);
     let (seeds, corpus, found) =
         (folder.join("seeds"), folder.join("corpus"), folder.join("finds"));
@@ -184,6 +188,9 @@ fn one(program: &Path, name: &str, seconds: u32) -> Result<Run> {
         "-use_value_profile=1".to_owned(),
         "-reload=0".to_owned(),
     ]);
+    if let Some(seed) = seed {
+        command.arg(format!("-seed={seed}"));
+    }
     let output = command.arg(&corpus).arg(&seeds).stdin(Stdio::null()).output();
     let output = output.with_context(|| format!("cannot run {name}"))?;
     let said = String::from_utf8_lossy(&output.stderr);

@@ -22,7 +22,7 @@ usage: cargo xtask <task>
   docs         the API documentation, in target/doc
   figures      the tables of measured figures in README.md and docs: run what measures them, or only
                --only NAME, --stored, --check
-  fuzz         every parser, and fit, encode, recompute, under libFuzzer: --minutes N, --target NAME
+  fuzz         every parser, and fit, encode, recompute, under libFuzzer: --minutes N, --target NAME, --seed S
   mutate       the whole command with damaged files and models: --cases N, --seed S, --first I
   soak         eight processes that fit, encode, audit and report, and one that lives long: --minutes N
   supply       advisories, licences, sources and duplicates of dependencies, licence texts, an SBOM, the
