@@ -2,7 +2,7 @@
 //!
 //! Each case takes a file of some format or a model, changes it, and runs `sarl` with a limit on time
 //! and address space. A case depends on the seed and its number alone, so that it can be run again.
-//! See [`check`] for what is a find.
+//! `check.rs` says what is a find.
 
 mod change;
 mod check;
