@@ -341,7 +341,10 @@ def test_bad_rows(rows):
         ({"s": np.array(["2020-01-01"] * n, "M8[D]")}, "s holds dates"),
         ({"s": np.zeros((n, 2, 2))}, "expected one column, or rows by columns"),
         ({"s": np.ones(n, complex)}, "s holds complex128"),
-        ({"X": np.zeros((n, 3))}, "every feature is constant up to rounding: there is nothing to encode"),
+        (
+            {"X": np.zeros((n, 3))},
+            "every feature is constant up to rounding: there is nothing to encode",
+        ),
     ]
     for changed, sentence in cases:
         with pytest.raises(ValueError, match=sentence):

@@ -44,6 +44,7 @@ pub fn out_of_memory(exceeded: Exceeded) -> ! {
     let text = format!("error: {exceeded}\nhint: {hint}\n");
     // No lock is taken: another thread may hold it.
     say(text.as_bytes());
+    sarl_data::remove_parts();
     std::process::exit(Exit::Machine as i32)
 }
 

@@ -15,7 +15,7 @@ use crate::failure::{Exit, Failure, Outcome};
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
 /// How long the work between two looks at the flag may take before Ctrl-C ends the process
-/// without it; unfinished outputs are temporary files that no command reads.
+/// without it; unfinished outputs are removed.
 const PATIENCE: Duration = Duration::from_millis(800);
 
 /// Lets Ctrl-C end the command at the next block of rows.
@@ -36,6 +36,7 @@ pub fn listen() {
 
 fn end() {
     Failure::interrupted().report();
+    sarl_data::remove_parts();
     std::process::exit(Exit::Interrupted as i32);
 }
 

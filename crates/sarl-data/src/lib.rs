@@ -98,6 +98,7 @@ pub use format::RowsHint;
 pub use guard::READER_THREAD;
 pub use input::Input;
 pub use inspect::{ColumnReport, ColumnRole, Holds, Inspection, Refused};
+pub use part::remove_parts;
 pub use place::{is_stdout, same_file};
 pub use request::{Missing, Request, Targets};
 pub use schema::{

@@ -5,7 +5,8 @@
 
 use std::fs::{self, File};
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use tempfile::{Builder, NamedTempFile};
 
@@ -13,6 +14,17 @@ const PREFIX: &str = ".sarl-";
 const SUFFIX: &str = ".part";
 /// A new file may be taken for one that belongs to nobody before it is locked; then another is made.
 const TRIES: usize = 8;
+
+/// The temporary files of this process, and some that it has had.
+static OWN: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// Removes the temporary files of this process, for an end without destructors. Nothing is waited
+/// for.
+pub fn remove_parts() {
+    for part in OWN.try_lock().iter().flat_map(|own| own.iter()) {
+        let _ = fs::remove_file(part);
+    }
+}
 
 /// Who may read a temporary file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +49,9 @@ pub(crate) fn create(folder: &Path, readers: Readers) -> io::Result<NamedTempFil
         // Where there are no locks there is no sweeping either.
         let _ = part.as_file().lock();
         if is_there(&part) {
+            let mut own = OWN.lock().unwrap_or_else(PoisonError::into_inner);
+            own.retain(|path| path.exists());
+            own.push(std::path::absolute(part.path())?);
             return Ok(part);
         }
     }
