@@ -208,6 +208,9 @@ pub enum Error {
         /// What was computed.
         what: &'static str,
     },
+    /// z does not fit a double.
+    #[error("z overflows: values of the rows or of the model are too large")]
+    EncodingOverflow,
     /// No landmark says anything.
     #[error("the kernel is zero on all points")]
     ZeroKernel,

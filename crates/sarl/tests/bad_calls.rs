@@ -7,8 +7,8 @@ mod common;
 use common::{Table, normal, rng, synthetic};
 use faer::Mat;
 use sarl::{
-    Block, Error, FeatureMap, Front, Goal, HeldOut, Kernel, LandmarkOptions, Layout, Model,
-    Moments, MomentsOptions, Reduced, Result, Role,
+    Block, Error, FeatureMap, Fit, FitParams, Front, Goal, HeldOut, Kernel, LandmarkOptions,
+    Layout, Model, Moments, MomentsOptions, Reduced, Result, Role,
 };
 
 fn says<T>(result: Result<T>, message: &str) {
@@ -234,4 +234,18 @@ fn empty_blocks_behind_a_map() {
         assert_eq!(moments.rows(), 100);
         assert!(moments.covariances().is_ok());
     }
+}
+
+#[test]
+fn z_that_overflows_is_an_error() {
+    let x = Mat::from_fn(40, 2, |i, j| ((i * (7 + 4 * j)) % 31) as f64 - 15.0);
+    let y: Vec<u32> = (0..40).map(|i| u32::from(x[(i, 0)] > 0.0)).collect();
+    let s: Vec<u32> = (0..40).map(|i| u32::from(x[(i, 1)] > 0.0)).collect();
+    let layout = Layout::dense(2).class("y", Role::Target, 2).class("s", Role::Sensitive, 2);
+    let mut fit = Fit::new(FitParams::default(), layout).unwrap();
+    fit.push(&Block::new(x.as_ref()).class(&y).class(&s)).unwrap();
+    let encoder = fit.finish().unwrap().solve(Goal::Lambda(0.0)).unwrap().encoder();
+    let huge = Mat::from_fn(2, 2, |_, j| if j == 0 { f64::MAX } else { -f64::MAX });
+    assert!(matches!(encoder.encode(huge.as_ref()), Err(Error::EncodingOverflow)));
+    assert!(encoder.encode(x.as_ref()).is_ok());
 }

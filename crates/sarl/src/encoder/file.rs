@@ -129,6 +129,7 @@ impl Model {
             cells: description.cells,
             extra: description.extra,
         };
+        reader.require(!model.encoder().overflows(), "its encoder overflows")?;
         check_solution(&reader, &model, &description.bounds)?;
         let cells = model.cells.as_ref();
         if let Some(problem) = cells.and_then(|c| c.problem(model.point.dim, &model.labels)) {

@@ -129,6 +129,13 @@ impl Encoder {
         Encoder { cells, ..self }
     }
 
+    /// Whether its numbers do not fit doubles, although those that it was made of do.
+    pub(super) fn overflows(&self) -> bool {
+        let weights = &self.weights;
+        let mut all = (0..weights.ncols()).flat_map(|j| weights.col(j).iter());
+        !(all.all(|w| w.is_finite()) && self.offset.iter().all(|v| v.is_finite()))
+    }
+
     /// Where z is cut, if it is.
     pub fn cells(&self) -> Option<&Cells> {
         self.cells.as_ref()
@@ -293,7 +300,7 @@ impl Encoder {
         for (j, offset) in self.rest.iter().enumerate() {
             z.col_mut(j).iter_mut().for_each(|v| *v -= offset);
         }
-        Ok(self.cut(z))
+        Ok(self.cut(finite(z)?))
     }
 
     /// `coded` are the first weight row and the codes of each class-coded input.
@@ -336,7 +343,7 @@ impl Encoder {
             }
             part.copy_from(&encoded);
         });
-        Ok(z)
+        finite(z)
     }
 
     /// Rows as doubles, shifted and scaled, in the buffer.
@@ -388,6 +395,12 @@ impl Encoder {
 
 /// z may lose this much of its standard deviation to the subtraction of its offset.
 const LOST: f64 = 1e-12;
+
+/// z, unless it overflows.
+fn finite(z: Mat<f64>) -> Result<Mat<f64>> {
+    let finite = (0..z.ncols()).all(|j| z.col(j).iter().all(|v| v.is_finite()));
+    if finite { Ok(z) } else { Err(Error::EncodingOverflow) }
+}
 
 /// The means of the dense inputs, to be taken off them before the product, and what is left of the
 /// offset then; only where the product would lose digits of z to a large offset.

@@ -144,6 +144,9 @@ impl Model {
         let (reduced, extra) = (self.reduced.clone(), self.extra.clone());
         let heldout = self.heldout.clone();
         let model = Self::assemble(columns, labels, reduced, self.cap, solution, heldout, extra);
+        if model.encoder().overflows() {
+            return Err(Error::EncodingOverflow);
+        }
         Ok(Model { params: self.params.clone(), ..model })
     }
 
