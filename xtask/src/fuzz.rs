@@ -50,6 +50,9 @@ pub(crate) fn compile(rustc: &str, arguments: &[String]) -> ExitCode {
 /// (`docs/reliability.md`).
 const OPEN: [&str; 2] = ["kernels", "extreme"];
 
+/// Inputs of each target in `cargo xtask test`: of one that reads, and of one that fits.
+const SMOKE: (u64, u64) = (10_000, 3_000);
+
 /// What is asked for on the command line.
 struct Plan {
     minutes: f64,
@@ -57,11 +60,13 @@ struct Plan {
     without: &'static [&'static str],
     /// Where inputs are drawn from; by chance if there is none.
     seed: Option<u32>,
+    /// How many inputs there are at most; of a target that reads, and of one that fits.
+    inputs: Option<(u64, u64)>,
 }
 
 impl Plan {
     fn parse(arguments: &[String]) -> Result<Self> {
-        let mut plan = Plan { minutes: 14.0, target: None, without: &[], seed: None };
+        let mut plan = Plan { minutes: 14.0, target: None, without: &[], seed: None, inputs: None };
         let mut rest = arguments.iter();
         while let Some(option) = rest.next() {
             let value = rest.next().with_context(|| format!("{option} needs a value"))?;
@@ -81,10 +86,11 @@ pub(crate) fn fuzz(arguments: &[String]) -> Result<()> {
     carry_out(&Plan::parse(arguments)?)
 }
 
-/// Two minutes for all targets together, the same inputs each time: does anything that was found
-/// before come back?
+/// Some thousands of inputs for each target, the same each time however fast the machine is: does
+/// anything that was found before come back?
 pub(crate) fn smoke() -> Result<()> {
-    carry_out(&Plan { minutes: 2.0, target: None, without: &OPEN, seed: Some(1) })
+    let (target, without, seed) = (None, &OPEN[..], Some(1));
+    carry_out(&Plan { minutes: 30.0, target, without, seed, inputs: Some(SMOKE) })
 }
 
 /// Builds the targets, and lets each of them run for its share of the minutes.
@@ -103,7 +109,7 @@ fn carry_out(plan: &Plan) -> Result<()> {
     eprintln!("{:>12} {:>10} {:>8} {:>8} {:>7}", "target", "inputs", "per s", "reached", "finds");
     let mut finds = Vec::new();
     for name in chosen {
-        let run = one(&program, name, seconds, plan.seed)?;
+        let run = one(&program, name, seconds, plan)?;
         let Counts { inputs, rate, reached } = run.counts;
         eprintln!("{name:>12} {inputs:>10} {rate:>8} {reached:>8} {:>7}", run.finds.len());
         for find in run.finds {
@@ -161,10 +167,15 @@ struct Run {
 }
 
 /// Runs a target from its seeds and from what earlier runs have found.
-fn one(program: &Path, name: &str, seconds: u32, seed: Option<u32>) -> Result<Run> {
+fn one(program: &Path, name: &str, seconds: u32, plan: &Plan) -> Result<Run> {
+    let fits = ["fit", "kernels", "extreme"].contains(&name);
     let folder = root().join("target/fuzz").join(name);
-    let (seeds, corpus, found) =
-        (folder.join("seeds"), folder.join("corpus"), folder.join("finds"));
+    // The same inputs each time: nothing of earlier runs.
+    let kept = if plan.inputs.is_some() { "smoke" } else { "corpus" };
+    let (seeds, corpus, found) = (folder.join("seeds"), folder.join(kept), folder.join("finds"));
+    if plan.inputs.is_some() && corpus.exists() {
+        std::fs::remove_dir_all(&corpus).with_context(|| format!("cannot empty {corpus:?}"))?;
+    }
     for folder in [&seeds, &corpus, &found] {
         std::fs::create_dir_all(folder).with_context(|| format!("cannot make {folder:?}"))?;
     }
@@ -180,16 +191,16 @@ fn one(program: &Path, name: &str, seconds: u32, seed: Option<u32>) -> Result<Ru
         format!("-timeout={SLOW}"),
         format!("-rss_limit_mb={LARGE}"),
         format!("-artifact_prefix={}/", found.display()),
-        format!(
-            "-max_len={}",
-            if ["fit", "kernels", "extreme"].contains(&name) { 96 } else { 1 << 16 }
-        ),
+        format!("-max_len={}", if fits { 96 } else { 1 << 16 }),
         "-print_final_stats=1".to_owned(),
         "-use_value_profile=1".to_owned(),
         "-reload=0".to_owned(),
     ]);
-    if let Some(seed) = seed {
+    if let Some(seed) = plan.seed {
         command.arg(format!("-seed={seed}"));
+    }
+    if let Some((of_readers, of_fits)) = plan.inputs {
+        command.arg(format!("-runs={}", if fits { of_fits } else { of_readers }));
     }
     let output = command.arg(&corpus).arg(&seeds).stdin(Stdio::null()).output();
     let output = output.with_context(|| format!("cannot run {name}"))?;
