@@ -88,6 +88,16 @@ fn fourier(x: MatRef<'_, f64>, frequencies: &Mat<f64>) -> Mat<f64> {
 /// Roundings that one column of a map may be off by: its products and its function.
 const ROUNDINGS: f64 = 16.0;
 
+/// The same for a kernel over so many inputs: a power multiplies the rounding of its base.
+fn roundings(kernel: Kernel, inputs: usize) -> f64 {
+    match kernel {
+        Kernel::Rbf { .. } | Kernel::Laplacian { .. } => ROUNDINGS,
+        Kernel::Polynomial { degree, .. } => {
+            (f64::from(degree) * (4.0 + (inputs as f64).sqrt())).max(ROUNDINGS)
+        }
+    }
+}
+
 /// How far each feature of a map may be off by rounding: the error of a column, `‖row of L⁻¹‖` times
 /// as large in what `L⁻¹` makes of the columns.
 pub(super) fn noise(columns: &Columns, factor: Option<&Mat<f64>>) -> Vec<f64> {
@@ -97,7 +107,7 @@ pub(super) fn noise(columns: &Columns, factor: Option<&Mat<f64>>) -> Vec<f64> {
         (Columns::Kernel { kernel, landmarks }, factor) => {
             // |k(u, x)|² ≤ k(u, u) k(x, x); the moments know how large k(x, x) is in the rows.
             let largest = kernel.diagonal(landmarks.as_ref()).into_iter().fold(0.0, f64::max);
-            let size = largest.sqrt();
+            let size = largest.sqrt() * roundings(*kernel, landmarks.ncols()) / ROUNDINGS;
             let rows = factor.map(|factor| {
                 let mut inverse = Mat::identity(factor.nrows(), factor.nrows());
                 solve_lower(factor.as_ref(), inverse.as_mut());

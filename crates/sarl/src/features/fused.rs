@@ -11,13 +11,12 @@ use faer::{Accum, Mat, MatMut, MatRef, Par};
 use rayon::prelude::*;
 
 use super::exp::exp_all;
+use super::kernel::Squares;
 use super::{Columns, FeatureMap, Kernel};
 use crate::moments::Element;
 
 /// Rows to a stripe.
 const STRIPE: usize = 256;
-/// Squares below this do not overflow in sums and products.
-const SAFE: f64 = 1e150;
 
 impl FeatureMap {
     /// φ of each row of x, one row after the other.
@@ -46,22 +45,21 @@ struct Ready<'a> {
     centre: Vec<f64>,
     /// The landmarks about that, and their squared lengths.
     landmarks: Mat<f64>,
-    squares: Vec<f64>,
+    squares: Squares,
 }
 
 impl<'a> Ready<'a> {
     fn new(columns: &'a Columns) -> Self {
         let Columns::Kernel { kernel: Kernel::Rbf { .. }, landmarks: u } = columns else {
-            let (centre, squares) = (Vec::new(), Vec::new());
-            return Ready { columns, centre, landmarks: Mat::new(), squares };
+            let (centre, landmarks) = (Vec::new(), Mat::new());
+            return Ready { columns, centre, squares: Squares::of(&landmarks), landmarks };
         };
         // Distances stay, and ‖x‖² + ‖u‖² − 2xᵀu cancels less.
         let count = u.nrows().max(1) as f64;
         let centre: Vec<f64> =
             (0..u.ncols()).map(|j| u.col(j).iter().sum::<f64>() / count).collect();
         let landmarks = Mat::from_fn(u.nrows(), u.ncols(), |i, j| u[(i, j)] - centre[j]);
-        let squares = (0..u.nrows()).map(|i| landmarks.row(i).squared_norm_l2()).collect();
-        Ready { columns, centre, landmarks, squares }
+        Ready { columns, centre, squares: Squares::of(&landmarks), landmarks }
     }
 
     /// The inputs of rows, one row after the other.
@@ -88,22 +86,15 @@ impl<'a> Ready<'a> {
 
     fn rbf(&self, x: MatRef<'_, f64>, mut to: MatMut<'_, f64>, gamma: f64) {
         matmul(to.as_mut(), Accum::Replace, &self.landmarks, x, 2.0 * gamma, Par::Seq);
-        let largest = self.squares.iter().fold(0.0_f64, |most, v| most.max(*v));
         for (i, column) in to.col_iter_mut().enumerate() {
             let Some(column) = column.try_as_col_major_mut() else { continue };
             let column = column.as_slice_mut();
             let row = x.col(i);
-            let own = row.squared_norm_l2();
-            for (v, square) in column.iter_mut().zip(&self.squares) {
-                *v = (*v - gamma * (own + square)).min(0.0);
-            }
-            // Squares that overflow leave ∞ − ∞.
-            if !(own < SAFE && largest < SAFE) {
-                for (j, v) in column.iter_mut().enumerate() {
-                    let apart = self.landmarks.row(j).transpose() - row;
-                    *v = -gamma * apart.squared_norm_l2();
-                }
-            }
+            let apart = |j: usize| {
+                let pairs = self.landmarks.row(j).iter().zip(row.iter());
+                pairs.map(|(a, b)| (a - b) * (a - b)).sum()
+            };
+            self.squares.exponents(column, gamma, row.squared_norm_l2(), apart);
             exp_all(column);
         }
     }

@@ -125,21 +125,61 @@ fn rbf(x: MatRef<'_, f64>, u: MatRef<'_, f64>, gamma: f64) -> Mat<f64> {
     let moved =
         |a: MatRef<'_, f64>| Mat::from_fn(a.nrows(), a.ncols(), |i, j| a[(i, j)] - centre[j]);
     let (x, u) = (moved(x), moved(u));
-    let norms =
-        |a: &Mat<f64>| -> Vec<f64> { (0..a.nrows()).map(|i| a.row(i).squared_norm_l2()).collect() };
-    let (xx, uu) = (norms(&x), norms(&u));
+    let (xx, uu) = (Squares::of(&x), Squares::of(&u));
     let mut k = &x * u.transpose();
     each_column(&mut k, |j, column| {
-        for (i, (v, xx)) in column.iter_mut().zip(&xx).enumerate() {
-            let square = xx + uu[j] - 2.0 * *v;
-            // Squares that overflow leave ∞ − ∞.
-            let square =
-                if square.is_nan() { (x.row(i) - u.row(j)).squared_norm_l2() } else { square };
-            *v = -gamma * square.max(0.0);
-        }
+        column.iter_mut().for_each(|v| *v *= 2.0 * gamma);
+        let apart = |i: usize| {
+            let pairs = x.row(i).iter().zip(u.row(j).iter());
+            pairs.map(|(a, b)| (a - b) * (a - b)).sum()
+        };
+        xx.exponents(column, gamma, uu.each[j], apart);
         exp_all(column);
     });
     k
+}
+
+/// `‖x‖² + ‖u‖² − 2xᵀu` has the rounding of its largest term. Where that is more than this many times
+/// the rounding of `1 + γ ‖x − u‖²`, the distance is computed anew.
+const LOST: f64 = 16.0;
+/// Squares below this do not overflow in sums and products.
+const SAFE: f64 = 1e150;
+
+/// The squared lengths of points.
+pub(super) struct Squares {
+    each: Vec<f64>,
+    largest: f64,
+}
+
+impl Squares {
+    /// Those of the rows of a matrix.
+    pub(super) fn of(points: &Mat<f64>) -> Self {
+        let each: Vec<f64> = (0..points.nrows()).map(|i| points.row(i).squared_norm_l2()).collect();
+        let largest = each.iter().fold(0.0, |most: f64, v| most.max(*v));
+        Squares { each, largest }
+    }
+
+    /// `−γ ‖x − u‖²` of a point with the squared length `own` and each of these, in place of their
+    /// `2γ xᵀu`. Where points are so near that digits cancel, the distance is computed by `apart`.
+    pub(super) fn exponents(
+        &self,
+        values: &mut [f64],
+        gamma: f64,
+        own: f64,
+        apart: impl Fn(usize) -> f64,
+    ) {
+        let pairs = values.iter_mut().zip(&self.each);
+        if gamma * (own + self.largest) <= LOST && own + self.largest < SAFE {
+            pairs.for_each(|(v, square)| *v = (*v - gamma * (own + square)).min(0.0));
+            return;
+        }
+        for (j, (v, square)) in pairs.enumerate() {
+            let sum = own + square;
+            let far = *v - gamma * sum;
+            let kept = gamma * sum <= LOST * (1.0 - far) && sum < SAFE;
+            *v = if kept { far.min(0.0) } else { -gamma * apart(j) };
+        }
+    }
 }
 
 fn laplacian(x: MatRef<'_, f64>, u: MatRef<'_, f64>, gamma: f64) -> Mat<f64> {

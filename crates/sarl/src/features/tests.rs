@@ -56,6 +56,35 @@ fn left(kernel: Kernel, map: &FeatureMap, x: &Mat<f64>) -> f64 {
     (total - phi.squared_norm_l2()) / total
 }
 
+/// Points far from each other's mean, with others a hair away: squared lengths of 1e14, distances
+/// of 1e-2 and less.
+#[test]
+fn distances_of_near_points_keep_their_digits() {
+    let near = normal(5, 40, 3);
+    let x = Mat::from_fn(40, 3, |i, j| {
+        let centre = 1e6 * f64::from((i % 5) as u32) * if j == 1 { -1.0 } else { 1.0 };
+        centre + 1e-2 * near[(i, j)]
+    });
+    for gamma in [1e-12, 0.3, 100.0] {
+        let kernel = Kernel::Rbf { gamma };
+        let landmarks = x.subrows(0, 20).to_owned();
+        let block = kernel.block(x.as_ref(), landmarks.as_ref());
+        let columns = Columns::Kernel { kernel, landmarks: landmarks.clone() };
+        let map = FeatureMap::assemble(columns, None, 0.0);
+        let mut filled = Vec::new();
+        map.fill(x.as_ref(), &mut filled);
+        for i in 0..40 {
+            for j in 0..20 {
+                let wanted = direct(kernel, x.as_ref(), i, landmarks.as_ref(), j);
+                let (a, b) = (block[(i, j)], filled[i * 20 + j]);
+                // Points are moved by a mean first, which rounds them at 1e-10.
+                assert!((a - wanted).abs() <= 1e-7 * wanted, "{gamma} {i} {j}: {a}, {wanted}");
+                assert!((a - b).abs() <= 1e-14 * wanted, "{gamma} {i} {j}: {a}, {b}");
+            }
+        }
+    }
+}
+
 #[test]
 fn blocks_are_the_kernel() {
     let (x, u) = (normal(1, 40, 3), normal(2, 23, 3));
