@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use sarl::cells::{Adversary, CellGoal, Chooser, Limits, Part, Proposals};
+use sarl::cells::{Adversary, Ask, CellGoal, Cutter, Limits, Part};
 use sarl::{HeldOutLabels, HeldOutLosses, Model};
 use sarl_lab::{Certified, CertifiedFront};
 use serde_json::{Value, json};
@@ -28,20 +28,13 @@ pub fn fit(options: &Fit, goal: &CellGoal, global: &Global) -> Outcome {
     no_audit(options.audit)?;
     let outputs: Vec<&Path> =
         [&options.output].into_iter().chain(&options.page.html).map(PathBuf::as_path).collect();
-    let (table, chooser, rows) = prepared(&options.data, &options.encoder, &outputs, goal, global)?;
+    let table = fitted(&options.data, &options.encoder, &outputs, global)?;
     // The front has a 1 − confidence of its own: the guarantee of the fit does not depend on it.
-    let (mut proposals, mut beside) = {
-        let _spinner = Spinner::new("choosing cells", global.quiet);
-        let beside = match options.page.html {
-            Some(_) => Some(chooser.clone().front(&unlimited(goal), rows, BESIDE)?),
-            None => None,
-        };
-        (chooser.choose(goal, rows)?, beside)
-    };
-    let all = [&mut proposals].into_iter().chain(&mut beside).collect();
-    certify(&table, all, options.encoder.seed, global)?;
-    let mut model = proposals.first_met()?;
-    let beside = beside.map(Proposals::certified).unwrap_or_default();
+    let mut asks = vec![Ask::One(goal.clone())];
+    asks.extend(options.page.html.as_ref().map(|_| Ask::Front(unlimited(goal), BESIDE)));
+    let mut found = cut(&table, asks, options.encoder.seed, global)?.into_iter();
+    let (one, beside) = (found.next().unwrap_or_default(), found.next().unwrap_or_default());
+    let Some(mut model) = one.into_iter().next() else { return Ok(()) };
     let folds = table.fit.heldout_if_any()?;
     let goal_before = model.goal().clone();
     let solved = match folds {
@@ -103,19 +96,9 @@ pub fn front(options: &Front, global: &Global) -> Outcome {
     let goal = options.cells.goal(Adversary::Advantage, Limits::Each(1.0))?;
     let outputs: Vec<&Path> =
         options.csv.iter().chain(&options.page.html).map(PathBuf::as_path).collect();
-    let (table, chooser, rows) =
-        prepared(&options.data, &options.encoder, &outputs, &goal, global)?;
-    let chosen_on = chooser.rows();
-    let mut proposals = {
-        let _spinner = Spinner::new("choosing cells", global.quiet);
-        chooser.front(&goal, rows, POINTS)?
-    };
-    if proposals.is_empty() {
-        return Err(sarl::Error::NoCells { rows: chosen_on }.into());
-    }
+    let table = fitted(&options.data, &options.encoder, &outputs, global)?;
     let seed = options.encoder.seed;
-    certify(&table, vec![&mut proposals], seed, global)?;
-    let models = proposals.certified();
+    let models = cut(&table, vec![Ask::Front(goal.clone(), POINTS)], seed, global)?.concat();
     let points: Vec<Value> =
         models.iter().filter_map(Certified::new).map(|point| point.json()).collect();
     if let Some(path) = &options.csv {
@@ -180,15 +163,13 @@ fn unlimited(goal: &CellGoal) -> CellGoal {
     CellGoal { adversary: Adversary::Advantage, limits: Limits::Each(1.0), ..goal.clone() }
 }
 
-/// The rows in three parts: an encoder fitted on the first, the second for the choice, and how many
-/// rows the third has.
-fn prepared(
+/// An encoder fitted on the first part of the rows.
+fn fitted(
     data: &DataOptions,
     encoder: &EncoderOptions,
     outputs: &[&Path],
-    goal: &CellGoal,
     global: &Global,
-) -> Outcome<(FittedTable, Chooser, u64)> {
+) -> Outcome<FittedTable> {
     if let Some(column) = &data.weight {
         let message = format!(
             "--weight {column}: a guarantee against every adversary holds for rows that count once"
@@ -200,40 +181,33 @@ fn prepared(
             "--criterion: a guarantee against every adversary is about all of an attribute";
         return Err(Failure::usage(message).hint("leave --criterion out, or use --max-leakage"));
     }
-    let table = data::fit_part(data, encoder, outputs, Some(Part::Fit), global)?;
-    goal.check_names(table.fit.layout().labels())?;
-    let mut chooser = Chooser::new(&table.fit, encoder.seed)?;
-    let seed = encoder.seed;
-    let rows = each(&table, (Part::Choose, seed), "looking for cells", global, |block| {
-        Ok(chooser.push(block)?)
-    })?;
-    let certify = (0..rows).filter(|&row| Part::of(row, seed) == Part::Certify).count() as u64;
-    Ok((table, chooser, certify))
+    data::fit_part(data, encoder, outputs, Some(Part::Fit), global)
 }
 
-/// Hands the rows of a part to `work`.
-fn each(
+/// Cuts z into cells: the second part of the rows chooses them, the third certifies them.
+fn cut(
     table: &FittedTable,
-    part: (Part, u64),
-    what: &'static str,
-    global: &Global,
-    mut work: impl FnMut(&sarl::Block<'_, f64>) -> Outcome,
-) -> Outcome<u64> {
-    let rows = Rows { source: &table.source, schema: &table.schema, part: Some(part), global };
-    rows.each(what, |data| with_block(data, &mut work))
-}
-
-/// Certifies proposals on the third part, in one pass.
-fn certify(
-    table: &FittedTable,
-    mut proposals: Vec<&mut Proposals>,
+    asks: Vec<Ask>,
     seed: u64,
     global: &Global,
-) -> Outcome {
-    each(table, (Part::Certify, seed), "certifying", global, |block| {
-        Ok(proposals.iter_mut().try_for_each(|some| some.push(block))?)
-    })
-    .map(drop)
+) -> Outcome<Vec<Vec<Model>>> {
+    let mut cutter = Cutter::new(&table.fit, asks, seed)?;
+    let pass = |cutter: &mut Cutter, what: &'static str| {
+        let part = Some((cutter.part(), seed));
+        let rows = Rows { source: &table.source, schema: &table.schema, part, global };
+        rows.each(what, |data| with_block(data, |block| Ok(cutter.push(block)?)))
+    };
+    let rows = pass(&mut cutter, "looking for cells")?;
+    let chosen_on = cutter.rows();
+    {
+        let _spinner = Spinner::new("choosing cells", global.quiet);
+        cutter.choose(Part::Certify.count(rows, seed))?;
+    }
+    if cutter.is_empty() {
+        return Err(sarl::Error::NoCells { rows: chosen_on }.into());
+    }
+    pass(&mut cutter, "certifying")?;
+    Ok(cutter.finish()?)
 }
 
 fn number(point: &Value, name: &str) -> f64 {

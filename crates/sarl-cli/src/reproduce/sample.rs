@@ -8,11 +8,13 @@ use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
+use sarl::{Block, FitParams, Fitted};
 use sarl_data::{BlockOptions, LabelColumn, Missing, Request, Schema, Source, Targets};
-use sarl_eval::Labels;
+use sarl_eval::{Labelled, Labels};
 use sarl_lab::Rows;
 
 use crate::failure::{Exit, Failure, Outcome};
+use crate::progress;
 
 /// Rows with a target and a sensitive class.
 #[derive(Clone)]
@@ -42,6 +44,28 @@ impl Sample {
             classes: classes.map(owned).to_vec(),
             ..Rows::new(self.x.clone())
         }
+    }
+
+    /// What is kept and what is hidden.
+    pub fn labels(&self) -> Labelled<'_> {
+        Labelled {
+            targets: std::slice::from_ref(&self.y),
+            sensitives: std::slice::from_ref(&self.s),
+            names: &[],
+            keeps_features: false,
+            kernels: &[],
+            weights: None,
+        }
+    }
+
+    /// Encoders fitted on these rows.
+    pub fn fit(&self, params: &FitParams) -> Outcome<Fitted> {
+        Ok(sarl_lab::fit(self.x.as_ref(), &self.labels(), params, &progress::interrupted)?)
+    }
+
+    /// All rows at once.
+    pub fn block(&self) -> Block<'_, f64> {
+        Block::new(self.x.as_ref()).class(codes(&self.y)).class(codes(&self.s))
     }
 
     /// Target and sensitive attribute exchanged.

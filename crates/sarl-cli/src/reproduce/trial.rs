@@ -34,7 +34,7 @@ impl Split {
 
     /// Encoders fitted on the rows to learn from.
     pub fn fit(&self, params: &FitParams) -> Outcome<Fitted> {
-        Ok(sarl_lab::fit(self.train.x.as_ref(), &self.labels(), params, &progress::interrupted)?)
+        self.train.fit(params)
     }
 
     /// Audits along the front of a model of full utility, and at a goal.
@@ -48,17 +48,6 @@ impl Split {
         let (who, watch) = (probes::all(), progress::watch(global.quiet));
         let comparison = self.comparison(attributes, Probing::both(&who));
         Ok(AuditCurve::along(&comparison, model, Some(goal), &[0], &watch)?)
-    }
-
-    fn labels(&self) -> Labelled<'_> {
-        Labelled {
-            targets: std::slice::from_ref(&self.train.y),
-            sensitives: std::slice::from_ref(&self.train.s),
-            names: &[],
-            keeps_features: false,
-            kernels: &[],
-            weights: None,
-        }
     }
 
     /// Both sides encoded.
@@ -103,7 +92,7 @@ impl Split {
     }
 
     fn comparison<'a>(&'a self, attributes: &'a Attributes, probes: Probing<'a>) -> Comparison<'a> {
-        let Labelled { targets, sensitives, .. } = self.labels();
+        let Labelled { targets, sensitives, .. } = self.train.labels();
         let favourable = None;
         Comparison { rows: self.sides(), attributes, targets, sensitives, probes, favourable }
     }

@@ -37,7 +37,7 @@ const LOOKS: usize = 4;
 
 /// Chooses the cells of an encoder. Rows pass by once.
 #[derive(Clone, Debug)]
-pub struct Chooser {
+pub(super) struct Chooser {
     labels: Vec<Label>,
     layout: Layout,
     models: Vec<Model>,
@@ -67,7 +67,7 @@ struct Plan<'a> {
 
 impl Chooser {
     /// For encoders of a fit, from none to all of what its model of full utility leaks.
-    pub fn new(fitted: &crate::Fitted, seed: u64) -> Result<Self> {
+    pub(super) fn new(fitted: &crate::Fitted, seed: u64) -> Result<Self> {
         let criterion = fitted.params().criterion;
         if criterion != Criterion::Parity {
             let problem = "is not certified: a guarantee against every adversary is about all of an \
@@ -99,7 +99,7 @@ impl Chooser {
     }
 
     /// Adds rows. They must be others than those of the fit, and will not be certified on.
-    pub fn push<T: Element>(&mut self, block: &Block<'_, T>) -> Result<()> {
+    pub(super) fn push<T: Element>(&mut self, block: &Block<'_, T>) -> Result<()> {
         if block.weights.is_some() {
             return Err(Error::Weighted);
         }
@@ -110,14 +110,13 @@ impl Chooser {
     }
 
     /// Rows that passed by.
-    pub fn rows(&self) -> u64 {
+    pub(super) fn rows(&self) -> u64 {
         self.sample.seen()
     }
 
     /// Models with cells that should meet the goal when they are certified on `rows` other rows:
     /// the most useful first, the surest last.
-    pub fn choose(mut self, goal: &CellGoal, rows: u64) -> Result<Proposals> {
-        goal.check()?;
+    pub(super) fn choose(&mut self, goal: &CellGoal, rows: u64) -> Result<Proposals> {
         let (measure, candidates) = self.search(goal)?;
         let plan = self.plan(goal, &measure, rows, LOOKS);
         let mut chosen: Vec<&Candidate> = Vec::new();
@@ -145,8 +144,7 @@ impl Chooser {
 
     /// Models with cells along the front, for a certificate each: `count` of them at most, those that
     /// give away least first.
-    pub fn front(mut self, goal: &CellGoal, rows: u64, count: usize) -> Result<Proposals> {
-        goal.check()?;
+    pub(super) fn front(&mut self, goal: &CellGoal, rows: u64, count: usize) -> Result<Proposals> {
         let (measure, candidates) = self.search(goal)?;
         let plan = self.plan(goal, &measure, rows, count);
         let expected: Vec<f64> = candidates.iter().map(|c| plan.expected(c, 0.0)).collect();

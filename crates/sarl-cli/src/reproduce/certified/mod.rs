@@ -3,19 +3,17 @@
 mod rows;
 
 use faer::Mat;
-use sarl::cells::{
-    Adversary, CellGoal, CellUtility, Chooser, Counts, Limits, Part, Partition, Proposals,
-};
+use sarl::cells::{Adversary, Ask, CellGoal, CellUtility, Counts, Cutter, Limits, Part, Partition};
 use sarl::{Features, FitParams, KernelParams, Model, Scale};
 use sarl_eval::Labels;
+use sarl_lab::Certified;
 use sarl_report::{Axis, Figure, Line, Panel, Points, Style};
 use sarl_rivals::{Data, fare};
 use serde_json::{Value, json};
 
 use self::rows::{PROBLEMS, Problem, Rows};
-use super::sample::{Sample, absent, codes, find};
+use super::sample::{Sample, absent, find};
 use super::{Effort, Experiment, Table};
-use crate::certificate;
 use crate::data::layout;
 use crate::failure::Outcome;
 use crate::progress;
@@ -58,41 +56,28 @@ fn ours(rows: &Rows, problem: &Problem, seed: u64) -> Outcome<(Vec<Option<Point>
         fit.choose(&progress::interrupted)?;
     }
     rows.each(0, |block| Ok(fit.push(block)?))?;
-    let mut chooser = Chooser::new(&fit.finish()?, seed)?;
-    rows.each(1, |block| Ok(chooser.push(block)?))?;
-    let goal = |limit: f64| CellGoal {
-        adversary: Adversary::Advantage,
-        limits: Limits::Each(limit),
-        utility: CellUtility::Accuracy,
-        confidence: CONFIDENCE,
-        cells: 8,
+    let limits = LEVELS.into_iter().chain([1.0]);
+    let asks = limits.map(|limit| Ask::OneIfAny(goal(Adversary::Advantage, limit)));
+    let front = Ask::Front(goal(Adversary::Advantage, 1.0), POINTS);
+    let mut cutter = Cutter::new(&fit.finish()?, asks.chain([front]).collect(), seed)?;
+    rows.each(1, |block| Ok(cutter.push(block)?))?;
+    cutter.choose(rows.count(2))?;
+    rows.each(2, |block| Ok(cutter.push(block)?))?;
+    let point = |model: &Model| {
+        let found = Certified::new(model)?;
+        let (advantage, accuracy) = (found.advantage(), found.utility());
+        let details = found.json()["certificate"].clone();
+        Some(Point { advantage, accuracy, cells: model.cells()?.count(), details })
     };
-    let certified = |mut proposals: Proposals| -> Outcome<Vec<(bool, Point)>> {
-        rows.each(2, |block| Ok(proposals.push(block)?))?;
-        let mut all = Vec::new();
-        for model in proposals.certified() {
-            let Some(cells) = model.cells() else { continue };
-            let Some(found) = cells.certificate() else { continue };
-            let advantage = found.bounds().iter().map(|b| b.advantage).fold(0.0, f64::max);
-            let accuracy = found.targets.first().map_or(0.0, |t| t.score);
-            let details = certificate::json(found, cells.count());
-            let point = Point { advantage, accuracy, cells: cells.count(), details };
-            all.push((found.meets(cells.goal()), point));
-        }
-        Ok(all)
-    };
-    let mut levels = Vec::new();
-    for level in LEVELS.into_iter().chain([1.0]) {
-        let all = match chooser.clone().choose(&goal(level), rows.count(2)) {
-            Ok(proposals) => certified(proposals)?,
-            Err(sarl::Error::Uncertifiable { .. } | sarl::Error::NoCells { .. }) => Vec::new(),
-            Err(error) => return Err(error.into()),
-        };
-        levels.push(all.into_iter().find(|(met, _)| *met).map(|(_, point)| point));
-    }
-    let proposals = chooser.front(&goal(1.0), rows.count(2), POINTS)?;
-    let front = certified(proposals)?.into_iter().map(|(_, point)| point).collect();
-    Ok((levels, front))
+    let mut found = cutter.finish()?;
+    let front = found.pop().unwrap_or_default();
+    let levels = found.iter().map(|models| models.first().and_then(point)).collect();
+    Ok((levels, front.iter().filter_map(point).collect()))
+}
+
+fn goal(adversary: Adversary, limit: f64) -> CellGoal {
+    let (limits, utility) = (Limits::Each(limit), CellUtility::Accuracy);
+    CellGoal { adversary, limits, utility, confidence: CONFIDENCE, cells: 8 }
 }
 
 /// Every tree of the rival.
@@ -144,40 +129,14 @@ pub fn cells_of(
     limit: f64,
     seed: u64,
 ) -> Outcome<Option<Model>> {
-    let parts = [Part::Fit, Part::Choose, Part::Certify].map(|part| {
-        let rows = (0..sample.rows()).filter(|&i| Part::of(i as u64, seed) == part);
-        sample.select(&rows.collect::<Vec<_>>())
-    });
-    let blocks = [0, 1, 2].map(|part| {
-        let Sample { x, y, s } = &parts[part];
-        sarl::Block::new(x.as_ref()).class(codes(y)).class(codes(s))
-    });
-    let classes = |labels: &Labels| labels.classes().unwrap_or(0);
-    let layout = sarl::Layout::dense(sample.x.ncols())
-        .class("y", sarl::Role::Target, classes(&sample.y))
-        .class("s", sarl::Role::Sensitive, classes(&sample.s));
-    let mut fit = sarl::Fit::new(params.clone(), layout)?;
-    fit.sample(&blocks[0])?;
-    fit.choose(&progress::interrupted)?;
-    fit.push(&blocks[0])?;
-    let mut chooser = Chooser::new(&fit.finish()?, seed)?;
-    chooser.push(&blocks[1])?;
-    let goal = CellGoal {
-        adversary: Adversary::Accuracy,
-        limits: Limits::Each(limit),
-        utility: CellUtility::Accuracy,
-        confidence: CONFIDENCE,
-        cells: 8,
-    };
-    let mut proposals = match chooser.choose(&goal, parts[2].rows() as u64) {
-        Err(sarl::Error::Uncertifiable { .. } | sarl::Error::NoCells { .. }) => return Ok(None),
-        proposals => proposals?,
-    };
-    proposals.push(&blocks[2])?;
-    match proposals.first_met() {
-        Err(sarl::Error::NotCertified { .. }) => Ok(None),
-        model => Ok(Some(model?)),
-    }
+    let parts = Part::EACH.map(|part| sample.select(&part.among(0, sample.rows(), seed)));
+    let fitted = parts[0].fit(params)?;
+    let asks = vec![Ask::OneIfAny(goal(Adversary::Accuracy, limit))];
+    let mut cutter = Cutter::new(&fitted, asks, seed)?;
+    cutter.push(&parts[1].block())?;
+    cutter.choose(parts[2].rows() as u64)?;
+    cutter.push(&parts[2].block())?;
+    Ok(cutter.finish()?.concat().pop())
 }
 
 fn best_within(points: &[Point], level: f64) -> Option<&Point> {

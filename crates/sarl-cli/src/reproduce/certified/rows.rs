@@ -85,9 +85,8 @@ impl Rows {
         for block in source.blocks(&schema, &BlockOptions::default())? {
             progress::check()?;
             let block = block?;
-            for (part, to) in [Part::Fit, Part::Choose, Part::Certify].into_iter().zip(&mut parts) {
-                let is_in = |i: &usize| Part::of(seen + *i as u64, seed) == part;
-                to.push(block.select(&(0..block.rows).filter(is_in).collect::<Vec<_>>()));
+            for (part, to) in Part::EACH.into_iter().zip(&mut parts) {
+                to.push(block.select(&part.among(seen, block.rows, seed)));
             }
             seen += block.rows as u64;
         }
