@@ -43,8 +43,10 @@
 
 mod binomial;
 mod bounds;
+mod candidates;
 #[expect(clippy::module_inception, reason = "the type has the name of what this is all about")]
 mod cells;
+mod certifier;
 mod choose;
 mod counts;
 mod cutter;
@@ -54,6 +56,7 @@ mod intervals;
 mod measure;
 mod merging;
 mod partition;
+mod plan;
 mod proposals;
 mod sample;
 #[cfg(test)]
@@ -61,7 +64,8 @@ mod tests;
 
 pub use binomial::upper as clopper_pearson_upper;
 pub use bounds::{Rule, bounds};
-pub use cells::{CellCertificate, Cells, CertifiedAttribute, CertifiedTarget, Certifier, PartRows};
+pub use cells::{CellCertificate, Cells, CertifiedAttribute, CertifiedTarget, PartRows};
+pub use certifier::Certifier;
 pub use counts::{Counts, Figures};
 pub use cutter::{Ask, Cutter};
 pub use goal::{Adversary, CellGoal, CellUtility, Limits, MOST_CELLS};
