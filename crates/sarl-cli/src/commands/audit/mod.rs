@@ -1,5 +1,6 @@
 //! `sarl audit`.
 
+mod files;
 mod report;
 
 use std::path::{Path, PathBuf};
