@@ -13,7 +13,8 @@ use serde_json::{Value, json};
 use crate::arrays::{Beside, LabelArray, Matrix, array, slice, view};
 use crate::failure::{refused, wrong};
 use crate::fit::Fit;
-use crate::model::{CHUNK, Model, model_of, moved};
+use crate::model::{Model, model_of};
+use crate::rows::{CHUNK, moved};
 use crate::solved::Solved;
 use crate::work::{interruptible, released};
 
@@ -175,7 +176,7 @@ fn beside<'a>(
     Ok(Beside {
         codes: codes.iter().map(slice).collect::<PyResult<_>>()?,
         labels: labels.iter().map(LabelArray::block).collect::<PyResult<_>>()?,
-        weights: None,
+        ..Default::default()
     })
 }
 
@@ -207,7 +208,7 @@ pub fn cells_of<'py, T: Element>(
     codes: &[&[u32]],
     threads: Option<usize>,
 ) -> PyResult<Bound<'py, PyArray1<i64>>> {
-    let beside = Beside { codes: codes.to_vec(), labels: Vec::new(), weights: None };
+    let beside = Beside { codes: codes.to_vec(), ..Default::default() };
     let mut cells: Vec<i64> = Vec::with_capacity(x.nrows());
     each(py, x, &beside, (encoder.weights().nrows(), 0), threads, |block| {
         cells.extend(encoder.cells_of(block)?.into_iter().map(i64::from));
