@@ -39,7 +39,7 @@ use sarl_eval::{Labels, Objective};
 
 use self::objective::{Rows, Shape, Weights, columns, memberships};
 use crate::error::{Error, Result};
-use crate::rival::{Data, Encode, Fitting, Rival, check, check_width};
+use crate::rival::{About, Data, Encode, Fitting, Rival, check, check_width};
 
 /// Learning fair representations.
 pub struct Lfr;
@@ -59,24 +59,14 @@ const PATIENCE: usize = 10;
 const MEMORY: usize = 10;
 
 impl Rival for Lfr {
-    fn name(&self) -> &'static str {
-        "lfr"
-    }
-
-    fn title(&self) -> &'static str {
-        "LFR"
-    }
-
-    fn description(&self) -> &'static str {
-        "memberships of prototypes that every group has alike (Zemel et al. 2013)"
-    }
-
-    fn hiding(&self) -> Option<f64> {
-        Some(0.7)
-    }
-
-    fn is_random(&self) -> bool {
-        true
+    fn about(&self) -> About {
+        About {
+            name: "lfr",
+            title: "LFR",
+            description: "memberships of prototypes that every group has alike (Zemel et al. 2013)",
+            hiding: Some(0.7),
+            is_random: true,
+        }
     }
 
     fn accepts(&self, targets: &[Labels], sensitives: &[Labels]) -> Result<()> {

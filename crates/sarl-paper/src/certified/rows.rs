@@ -26,45 +26,29 @@ pub struct Problem {
     pub kernel: bool,
 }
 
-const ACS: &[&str] = &["COW", "SCHL", "MAR", "OCCP", "POBP", "RELP", "RAC1P"];
-
+const ADULT: Problem = Problem {
+    name: "Adult, sex, linear",
+    dataset: "adult",
+    file: "train.csv",
+    target: "income",
+    sensitive: "sex",
+    categorical: &[],
+    kernel: false,
+};
+const ACS: Problem = Problem {
+    name: "ACSIncome 2018, sex",
+    dataset: "acs",
+    file: "acs_income_2018.parquet",
+    target: "PINCP",
+    sensitive: "SEX",
+    categorical: &["COW", "SCHL", "MAR", "OCCP", "POBP", "RELP", "RAC1P"],
+    kernel: false,
+};
 pub const PROBLEMS: [Problem; 4] = [
-    Problem {
-        name: "Adult, sex, linear",
-        dataset: "adult",
-        file: "train.csv",
-        target: "income",
-        sensitive: "sex",
-        categorical: &[],
-        kernel: false,
-    },
-    Problem {
-        name: "Adult, sex, kernel",
-        dataset: "adult",
-        file: "train.csv",
-        target: "income",
-        sensitive: "sex",
-        categorical: &[],
-        kernel: true,
-    },
-    Problem {
-        name: "ACSIncome 2018, sex",
-        dataset: "acs",
-        file: "acs_income_2018.parquet",
-        target: "PINCP",
-        sensitive: "SEX",
-        categorical: ACS,
-        kernel: false,
-    },
-    Problem {
-        name: "ACSIncome 2018, race",
-        dataset: "acs",
-        file: "acs_income_2018.parquet",
-        target: "PINCP",
-        sensitive: "RAC1P",
-        categorical: ACS,
-        kernel: false,
-    },
+    ADULT,
+    Problem { name: "Adult, sex, kernel", kernel: true, ..ADULT },
+    ACS,
+    Problem { name: "ACSIncome 2018, race", sensitive: "RAC1P", ..ACS },
 ];
 
 /// Rows of a problem that serve for the same.

@@ -2,7 +2,7 @@
 
 mod figures;
 
-use sarl::{Family, Features, FitParams, Goal, KernelParams, Model};
+use sarl::{Family, Features, FitParams, Goal, KernelParams, Model, Point};
 use sarl_eval::Probe;
 use sarl_eval::probes::Network;
 use sarl_lab::words::percent;
@@ -113,9 +113,9 @@ impl Fitted {
     fn json(&self, front: &[Place]) -> Result<Value> {
         let places = front.iter().map(|p| {
             json!({
-                "leakage": p.leakage,
-                "lambda": p.lambda,
-                "dim": p.dim,
+                "leakage": p.point.leakage,
+                "lambda": p.point.lambda,
+                "dim": p.point.dim,
                 "target": p.target,
                 "adversary": p.adversary,
             })
@@ -131,9 +131,7 @@ impl Fitted {
 
 /// One leakage of one encoder.
 struct Place {
-    leakage: f64,
-    lambda: f64,
-    dim: usize,
+    point: Point,
     target: Mean,
     adversary: Mean,
     summary: Summary,
@@ -150,9 +148,7 @@ fn place(split: &Split<'_>, encoder: &Fitted, leakage: f64, effort: &Effort<'_>)
     let probes = Probing::both(&PROBES);
     let summary = split.summary(encoder.name, &z, probes, &effort.seeds, Some(seconds))?;
     Ok(Place {
-        leakage: model.point().leakage,
-        lambda: model.point().lambda,
-        dim: model.point().dim,
+        point: *model.point(),
         target: summary.target(PROBE),
         adversary: summary.adversary(PROBE),
         summary,
@@ -186,8 +182,8 @@ fn table(encoders: &[Fitted], fronts: &[Vec<Place>], theirs: &[Summary], raw: &F
         rows.extend(front.iter().enumerate().map(|(i, p)| {
             vec![
                 encoder.name.to_owned(),
-                percent(p.leakage),
-                p.dim.to_string(),
+                percent(p.point.leakage),
+                p.point.dim.to_string(),
                 p.target.percent(),
                 p.adversary.percent(),
                 if i == 0 { seconds(encoder.seconds) } else { p.summary.time() },
