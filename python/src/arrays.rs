@@ -55,6 +55,7 @@ pub fn view<'a, T: ArrayElement>(array: &'a PyReadonlyArray2<'_, T>) -> PyResult
 }
 
 /// Everything of a block but its dense features.
+#[derive(Default)]
 pub struct Beside<'a> {
     pub codes: Vec<&'a [u32]>,
     pub labels: Vec<LabelBlock<'a>>,

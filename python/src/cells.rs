@@ -1,20 +1,20 @@
 //! A guarantee against every adversary: rows in three parts, cells that one part chooses and another
 //! certifies. What [`sarl::cells`] does, over arrays, in the order of `sarl fit --max-advantage`.
 
-use std::mem;
 use std::sync::Arc;
 
 use faer::MatRef;
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1};
 use pyo3::prelude::*;
-use sarl::cells::{CellGoal, Cells, Certifier, Chooser, Part, PartRows, Proposals};
+use sarl::cells::{Ask, CellGoal, Cells, Certifier, Cutter as Core, Part, PartRows};
 use sarl::{Block, Element, Encoder, Fitted};
 use serde_json::{Value, json};
 
 use crate::arrays::{Beside, LabelArray, Matrix, array, slice, view};
 use crate::failure::{refused, wrong};
 use crate::fit::Fit;
-use crate::model::{CHUNK, Model, model_of, moved};
+use crate::model::{Model, model_of};
+use crate::rows::{CHUNK, moved};
 use crate::solved::Solved;
 use crate::work::{interruptible, released};
 
@@ -25,14 +25,7 @@ const SEEDS: u64 = 100;
 /// rows would fit or choose, the next seed that gives them more is asked.
 #[pyfunction]
 pub fn parts(py: Python<'_>, rows: u64, seed: u64) -> Bound<'_, PyArray1<u8>> {
-    let by = |seed: u64| -> Vec<u8> {
-        let part = |row| match Part::of(row, seed) {
-            Part::Fit => 0,
-            Part::Choose => 1,
-            Part::Certify => 2,
-        };
-        (0..rows).map(part).collect()
-    };
+    let by = |seed: u64| -> Vec<u8> { (0..rows).map(|row| Part::of(row, seed) as u8).collect() };
     let enough = |parts: &Vec<u8>| {
         [0, 1].iter().all(|part| parts.iter().filter(|of| *of == part).take(2).count() == 2)
     };
@@ -44,15 +37,8 @@ pub fn parts(py: Python<'_>, rows: u64, seed: u64) -> Bound<'_, PyArray1<u8>> {
 #[pyclass(module = "sarl._core")]
 pub struct Cutter {
     fitted: Arc<Fitted>,
-    goal: CellGoal,
-    step: Step,
-}
-
-enum Step {
-    Choosing(Box<Chooser>),
-    Certifying(Box<Proposals>),
-    /// It was interrupted, or it is done.
-    Ended,
+    /// Nothing where it was interrupted, or is done.
+    core: Option<Core>,
 }
 
 #[pymethods]
@@ -73,11 +59,9 @@ impl Cutter {
         goal.check().map_err(refused)?;
         let fitted = fit.finish(py, params, threads)?;
         let shared = Arc::clone(&fitted);
-        let chooser = interruptible(py, threads, move |_| Chooser::new(&shared, seed), || Ok(()))?;
-        let step = Step::Choosing(Box::new(chooser.map_err(refused)?));
-        let cutter = Cutter { fitted, goal, step };
-        cutter.goal.check_names(cutter.fitted.layout().labels()).map_err(refused)?;
-        Ok(cutter)
+        let asks = vec![Ask::One(goal)];
+        let core = interruptible(py, threads, move |_| Core::new(&shared, asks, seed), || Ok(()))?;
+        Ok(Cutter { fitted, core: Some(core.map_err(refused)?) })
     }
 
     /// Adds rows to choose on or, after `choose`, to certify on.
@@ -100,22 +84,18 @@ impl Cutter {
     /// Chooses cells that should meet the goal when so many other rows certify them.
     #[pyo3(signature = (rows, *, threads=None))]
     fn choose(&mut self, py: Python<'_>, rows: u64, threads: Option<usize>) -> PyResult<()> {
-        let Step::Choosing(chooser) = mem::replace(&mut self.step, Step::Ended) else {
-            return Err(wrong("the cells were chosen before"));
-        };
-        let goal = self.goal.clone();
-        let chosen = interruptible(py, threads, move |_| chooser.choose(&goal, rows), || Ok(()))?;
-        self.step = Step::Certifying(Box::new(chosen.map_err(refused)?));
+        let mut core = self.core.take().ok_or_else(ended)?;
+        let chosen =
+            interruptible(py, threads, move |_| core.choose(rows).map(|()| core), || Ok(()))?;
+        self.core = Some(chosen.map_err(refused)?);
         Ok(())
     }
 
     /// The most useful model that is certified to meet the goal, with what a solution of the fit
     /// comes with.
     fn finish<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let Step::Certifying(proposals) = mem::replace(&mut self.step, Step::Ended) else {
-            return Err(wrong("no cells were chosen"));
-        };
-        let model = proposals.first_met().map_err(refused)?;
+        let core = self.core.take().ok_or_else(ended)?;
+        let model = core.finish().map_err(refused)?.concat().pop().ok_or_else(ended)?;
         let model = Bound::new(py, model_of(Solved::Whole(Box::new(model))))?;
         Ok((model, self.fitted.spreads().to_vec()).into_pyobject(py)?.into_any())
     }
@@ -129,19 +109,14 @@ impl Cutter {
         beside: &Beside<'_>,
         threads: Option<usize>,
     ) -> PyResult<()> {
-        let width = self.fitted.map().outputs();
-        let step = &mut self.step;
-        let before = match step {
-            Step::Choosing(chooser) => chooser.rows(),
-            Step::Certifying(proposals) => proposals.rows(),
-            Step::Ended => return Err(wrong("there are no cells to choose or to certify")),
-        };
-        each(py, x, beside, (width, before), threads, |block| match step {
-            Step::Choosing(chooser) => chooser.push(block),
-            Step::Certifying(proposals) => proposals.push(block),
-            Step::Ended => Ok(()),
-        })
+        let core = self.core.as_mut().ok_or_else(ended)?;
+        let at = (self.fitted.map().outputs(), core.rows());
+        each(py, x, beside, at, threads, |block| core.push(block))
     }
+}
+
+fn ended() -> PyErr {
+    wrong("there are no cells to choose or to certify")
 }
 
 /// Counts rows that neither fitted a model nor chose its cells.
@@ -201,7 +176,7 @@ fn beside<'a>(
     Ok(Beside {
         codes: codes.iter().map(slice).collect::<PyResult<_>>()?,
         labels: labels.iter().map(LabelArray::block).collect::<PyResult<_>>()?,
-        weights: None,
+        ..Default::default()
     })
 }
 
@@ -233,7 +208,7 @@ pub fn cells_of<'py, T: Element>(
     codes: &[&[u32]],
     threads: Option<usize>,
 ) -> PyResult<Bound<'py, PyArray1<i64>>> {
-    let beside = Beside { codes: codes.to_vec(), labels: Vec::new(), weights: None };
+    let beside = Beside { codes: codes.to_vec(), ..Default::default() };
     let mut cells: Vec<i64> = Vec::with_capacity(x.nrows());
     each(py, x, &beside, (encoder.weights().nrows(), 0), threads, |block| {
         cells.extend(encoder.cells_of(block)?.into_iter().map(i64::from));

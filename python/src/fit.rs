@@ -12,8 +12,9 @@ use sarl::{Chosen, Element, FitParams, Fitted, HeldOutLabels, HeldOutLosses, Lay
 
 use crate::arrays::{Beside, LabelArray, Matrix, slice, view};
 use crate::failure::{refused, wrong};
+use crate::figures::Column;
 use crate::goal::{Limit, goal};
-use crate::model::{Column, Model, model_of};
+use crate::model::{Model, model_of};
 use crate::solved::Solved;
 use crate::work::{interruptible, released};
 

@@ -4,31 +4,20 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-use faer::MatRef;
-use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
+use numpy::{PyArray1, PyArray2, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
-use sarl::{Element, Encoder, Erasure, LabelKind, Map, Role};
+use sarl::{Encoder, Erasure};
 
-use crate::arrays::{Beside, Matrix, Returned, owned, put, returned, slice, view};
-use crate::erase::erased;
+use crate::arrays::{Matrix, owned, returned, slice, view};
 use crate::failure::{refused, wrong};
+use crate::figures::{Figures, KernelParts};
 use crate::fit::{LabelOf, held_out_columns};
 use crate::goal::{Limit, goal, parameter};
+use crate::rows::{encoded, erased};
 use crate::solved::Solved;
 use crate::work::released;
-use crate::{cells, files, onnx};
-
-/// Numbers that are encoded between two questions whether somebody pressed Ctrl-C.
-pub const CHUNK: usize = 1 << 22;
-
-/// A column of a table: its name, and what of a row stands in it.
-pub type Column<Row> = (&'static str, fn(&Row) -> f64);
-
-/// A label: its name, its loss, its share and its limit.
-type Figures = (String, f64, f64, Option<f64>);
-
-type KernelParts = (&'static str, Option<f64>, Option<u32>, Option<f64>);
+use crate::{cells, figures, files, onnx};
 
 type ErasureParts<'py> =
     (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<f64>>);
@@ -64,9 +53,10 @@ impl Model {
         threads: Option<usize>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let codes = codes.iter().map(slice).collect::<PyResult<Vec<_>>>()?;
+        let encoder = self.encoder()?;
         Ok(match &x {
-            Matrix::Double(x) => self.encoded(py, view(x)?, &codes, threads)?.into_any(),
-            Matrix::Single(x) => self.encoded(py, view(x)?, &codes, threads)?.into_any(),
+            Matrix::Double(x) => encoded(py, encoder, view(x)?, &codes, threads)?.into_any(),
+            Matrix::Single(x) => encoded(py, encoder, view(x)?, &codes, threads)?.into_any(),
         })
     }
 
@@ -164,17 +154,7 @@ impl Model {
     #[getter]
     fn kernel(&self) -> Option<KernelParts> {
         let Solved::Whole(model) = &self.solved else { return None };
-        match model.encoder().map() {
-            Map::Linear => None,
-            Map::Fourier { .. } => Some(("random-features", None, None, None)),
-            Map::Kernel { kernel, .. } => Some(match kernel {
-                sarl::Kernel::Rbf { gamma } => ("rbf", Some(gamma), None, None),
-                sarl::Kernel::Laplacian { gamma } => ("laplacian", Some(gamma), None, None),
-                sarl::Kernel::Polynomial { gamma, coef0, degree } => {
-                    ("polynomial", Some(gamma), Some(degree), Some(coef0))
-                }
-            }),
-        }
+        figures::kernel(model)
     }
 
     /// The goal: the name of its parameter, and its value.
@@ -186,10 +166,7 @@ impl Model {
     /// For the targets and for what is hidden, each label: name, loss in its own units, share, limit.
     fn attributes(&self) -> PyResult<(Vec<Figures>, Vec<Figures>)> {
         let sarl::Attributes { target, sensitive } = self.solved.attributes().map_err(refused)?;
-        let figures = |labels: Vec<sarl::Attribute>| {
-            labels.into_iter().map(|a| (a.name, a.loss, a.share, a.limit)).collect()
-        };
-        Ok((figures(target), figures(sensitive)))
+        Ok((figures::attributes(target), figures::attributes(sensitive)))
     }
 
     /// λ, dimensions, target loss, adversary loss, utility, leakage.
@@ -208,17 +185,7 @@ impl Model {
 
     /// What any encoder could achieve.
     fn bounds(&self) -> PyResult<BTreeMap<&'static str, f64>> {
-        let b = self.solved.bounds().map_err(refused)?;
-        Ok(BTreeMap::from([
-            ("gamma_min", b.gamma_min),
-            ("gamma_max", b.gamma_max),
-            ("alpha_min", b.alpha_min),
-            ("alpha_max", b.alpha_max),
-            ("alpha_bar_min", b.alpha_bar_min),
-            ("alpha_star_min", b.alpha_star_min),
-            ("target_variance", b.target_variance),
-            ("attainable", b.attainable),
-        ]))
+        Ok(figures::bounds(&self.solved.bounds().map_err(refused)?))
     }
 
     /// The front at evenly spaced λ: a column of numbers for each name.
@@ -231,21 +198,7 @@ impl Model {
     ) -> PyResult<Bound<'py, PyDict>> {
         let model = self.solved.whole()?;
         let points = released(py, threads, || model.front()?.points(points))?;
-        let points = points.map_err(refused)?;
-        let columns: [Column<sarl::Point>; 5] = [
-            ("lambda", |p| p.lambda),
-            ("jy", |p| p.losses.jy),
-            ("js", |p| p.losses.js),
-            ("utility", |p| p.utility),
-            ("leakage", |p| p.leakage),
-        ];
-        let all = PyDict::new(py);
-        for (name, of) in columns {
-            all.set_item(name, PyArray1::from_vec(py, points.iter().map(of).collect()))?;
-        }
-        let dims = points.iter().map(|p| p.dim as i64).collect();
-        all.set_item("dim", PyArray1::<i64>::from_vec(py, dims))?;
-        Ok(all)
+        figures::points(py, &points.map_err(refused)?)
     }
 
     /// The λ at which dimensions are lost.
@@ -274,17 +227,7 @@ impl Model {
     /// The labels, as a fit takes them.
     #[getter]
     fn labels(&self) -> Vec<LabelOf> {
-        let labels = self.solved.labels().iter().filter(|l| l.kind != LabelKind::Features);
-        let size = |kind: &LabelKind| match kind {
-            LabelKind::Class { classes } => (*classes, 0),
-            LabelKind::Kernel { columns } => (0, *columns),
-            LabelKind::Number { .. } | LabelKind::Features => (0, 0),
-        };
-        let of = |l: &sarl::Label| {
-            let (classes, kernel) = size(&l.kind);
-            (l.name.clone(), l.role == Role::Target, classes, kernel)
-        };
-        labels.map(of).collect()
+        figures::labels(self.solved.labels())
     }
 
     /// What of the attributes is hidden: the name of the criterion, and the code of the favourable class.
@@ -391,48 +334,5 @@ impl Model {
         self.solved.check_uncut("erasure")?;
         let erasure = self.solved.erasure().map_err(refused)?;
         Ok(self.erasure.get_or_init(|| erasure))
-    }
-
-    fn encoded<'py, T: Element + Returned>(
-        &self,
-        py: Python<'py>,
-        x: MatRef<'_, T>,
-        codes: &[&[u32]],
-        threads: Option<usize>,
-    ) -> PyResult<Bound<'py, PyArray2<T>>> {
-        let encoder = self.encoder()?;
-        let (n, dim) = (x.nrows(), encoder.dim());
-        let beside = Beside { codes: codes.to_vec(), labels: Vec::new(), weights: None };
-        // By numpy, which asks for large pages: a Rust vector of this size takes longer to be touched
-        // than to be filled.
-        let result = PyArray2::zeros(py, [n, dim], false);
-        let mut written = result.readwrite();
-        let z = written.as_slice_mut().map_err(|_| wrong("the result is not contiguous"))?;
-        let step = (CHUNK / x.ncols().max(1)).max(1);
-        for start in (0..n).step_by(step) {
-            let rows = step.min(n - start);
-            let beside = beside.slice(start, rows)?;
-            let to = &mut z[start * dim..(start + rows) * dim];
-            released(py, threads, || {
-                let part = x.subrows(start, rows);
-                let encoded = encoder.encode_block(&beside.with(part))?;
-                put(to, encoded.as_ref());
-                Ok(())
-            })?
-            .map_err(|e| refused(moved(e, start)))?;
-            py.check_signals()?;
-        }
-        drop(written);
-        Ok(result)
-    }
-}
-
-/// The same error in rows counted from the first of all.
-pub fn moved(error: sarl::Error, by: usize) -> sarl::Error {
-    match error {
-        sarl::Error::NotFinite { row, place, value } => {
-            sarl::Error::NotFinite { row: row + by as u64, place, value }
-        }
-        other => other,
     }
 }

@@ -175,8 +175,7 @@ impl Rows<'_> {
             rows += block.rows as u64;
             match self.part {
                 Some((part, seed)) => {
-                    let is_in = |i: &usize| Part::of(first + *i as u64, seed) == part;
-                    work(&block.select(&(0..block.rows).filter(is_in).collect::<Vec<_>>()))?;
+                    work(&block.select(&part.among(first, block.rows, seed)))?;
                 }
                 None => work(&block)?,
             }

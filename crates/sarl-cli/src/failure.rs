@@ -188,6 +188,21 @@ impl From<sarl_rivals::Error> for Failure {
     }
 }
 
+impl From<sarl_paper::Error> for Failure {
+    fn from(error: sarl_paper::Error) -> Self {
+        use sarl_paper::Error;
+        let message = error.to_string();
+        match error {
+            Error::Data(error) => error.into(),
+            Error::Lab(error) => error.into(),
+            Error::Absent { advice, .. } => Failure::new(Exit::Data, message).hint(advice),
+            Error::NotClasses { .. } | Error::NoRows { .. } => Failure::new(Exit::Data, message),
+            Error::NoSeeds => Failure::usage(message),
+            _ => Failure::new(Exit::Machine, message),
+        }
+    }
+}
+
 impl From<sarl_report::ReportError> for Failure {
     fn from(error: sarl_report::ReportError) -> Self {
         Self::new(Exit::Machine, error.to_string())

@@ -20,12 +20,6 @@ pub fn probes(options: &ProbeOptions) -> Outcome<Vec<&'static dyn Probe>> {
     }
 }
 
-/// Those of these probes that may learn more from the encoder's rows than from others: such as no
-/// linear erasure has blinded, without randomness or much cost.
-pub fn second_attacker<'a>(probes: &[&'a dyn Probe]) -> Vec<&'a dyn Probe> {
-    probes.iter().copied().filter(|p| ["rbf", "trees"].contains(&p.name())).collect()
-}
-
 /// The files of rows to learn from and, where they are apart, to be tested on.
 pub struct Files {
     pub data: Source,

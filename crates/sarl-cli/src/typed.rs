@@ -4,7 +4,6 @@ use std::ffi::OsString;
 
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command, CommandFactory};
-use sarl::Goal;
 
 use crate::args::Cli;
 
@@ -60,7 +59,7 @@ impl Typed {
     }
 
     /// With the option of a goal, such as `--max-leakage 0.05`.
-    pub fn with_goal(&self, _: &Goal, option: &str) -> String {
+    pub fn with_goal(&self, option: &str) -> String {
         let goal = option.split(' ').map(str::to_owned);
         let output = ["-o".to_owned(), self.output.clone()];
         quoted(self.words.iter().cloned().chain(goal).chain(output))

@@ -39,6 +39,7 @@ pub mod fairness;
 pub mod intervals;
 pub mod layers;
 pub mod metrics;
+mod objective;
 pub mod probes;
 mod rows;
 mod side;
@@ -50,6 +51,7 @@ pub use audit::{
 };
 pub use error::{Error, Result};
 pub use fairness::{Change, Fairness, Groups, Judge, Measures, Outcome, Rates};
+pub use objective::Objective;
 pub use rows::{Labelled, explained, fit};
 pub use side::{Asked, Attributes, Judged, Side, blind};
 pub use task::{Labels, Prediction, Probe, Task};

@@ -77,7 +77,7 @@ fn depth(nodes: &[Node]) -> usize {
 mod tests {
     use faer::Mat;
     use prost::Message;
-    use sarl::cells::{Adversary, CellGoal, CellUtility, Chooser, Limits, Node};
+    use sarl::cells::{Adversary, Ask, CellGoal, CellUtility, Cutter, Limits, Node};
     use sarl::{Block, Encoder, Fit, FitParams, Layout, Role};
 
     use super::depth;
@@ -95,9 +95,6 @@ mod tests {
         let mut fit = Fit::new(FitParams::default(), layout).unwrap();
         let (x, y, s) = rows(0);
         fit.push(&Block::new(x.as_ref()).class(&y).class(&s)).unwrap();
-        let mut chooser = Chooser::new(&fit.finish().unwrap(), 0).unwrap();
-        let (x, y, s) = rows(1000);
-        chooser.push(&Block::new(x.as_ref()).class(&y).class(&s)).unwrap();
         let goal = CellGoal {
             adversary: Adversary::Advantage,
             limits: Limits::Each(0.9),
@@ -105,7 +102,13 @@ mod tests {
             confidence: 0.95,
             cells: 4,
         };
-        chooser.choose(&goal, 1000).unwrap().models().next().unwrap().encoder()
+        let mut cutter = Cutter::new(&fit.finish().unwrap(), vec![Ask::One(goal)], 0).unwrap();
+        let (x, y, s) = rows(1000);
+        cutter.push(&Block::new(x.as_ref()).class(&y).class(&s)).unwrap();
+        cutter.choose(1000).unwrap();
+        let (x, y, s) = rows(2000);
+        cutter.push(&Block::new(x.as_ref()).class(&y).class(&s)).unwrap();
+        cutter.finish().unwrap()[0][0].encoder()
     }
 
     #[test]

@@ -42,7 +42,7 @@ use sarl_eval::layers::{Layers, floats};
 
 use crate::error::{Error, Result};
 use crate::heads::Heads;
-use crate::rival::{Data, Encode, Fitting, Rival, check};
+use crate::rival::{About, Data, Encode, Fitting, Rival, check};
 use crate::train::{Frozen, Learner, Plan, mean_over, pick, train};
 
 /// The players and their losses.
@@ -58,36 +58,42 @@ enum Game {
 
 /// An encoder trained against an adversary.
 pub struct Adversarial {
-    name: &'static str,
-    title: &'static str,
-    description: &'static str,
+    about: About,
     game: Game,
-    hiding: f64,
 }
 
 /// Simultaneous stochastic gradient descent on the linear problem that we solve in closed form.
 pub const SSGD: Adversarial = Adversarial {
-    name: "ssgd",
-    title: "SSGD",
-    description: "linear encoder, predictor and adversary by simultaneous gradient descent on squares",
+    about: About {
+        name: "ssgd",
+        title: "SSGD",
+        description: "linear encoder, predictor and adversary by simultaneous gradient descent on squares",
+        hiding: Some(0.1),
+        is_random: true,
+    },
     game: Game::Squares,
-    hiding: 0.1,
 };
 /// Xie, Dai, Du, Hovy, Neubig 2017: Controllable invariance through adversarial feature learning.
 pub const ML_ARL: Adversarial = Adversarial {
-    name: "ml-arl",
-    title: "ML-ARL",
-    description: "networks in a zero-sum game for the adversary's likelihood (Xie et al. 2017)",
+    about: About {
+        name: "ml-arl",
+        title: "ML-ARL",
+        description: "networks in a zero-sum game for the adversary's likelihood (Xie et al. 2017)",
+        hiding: Some(0.3),
+        is_random: true,
+    },
     game: Game::Likelihood,
-    hiding: 0.3,
 };
 /// Roy, Boddeti 2019: Mitigating information leakage in image representations.
 pub const MAXENT_ARL: Adversarial = Adversarial {
-    name: "maxent-arl",
-    title: "MaxEnt-ARL",
-    description: "networks, the encoder maximising the adversary's entropy (Roy, Boddeti 2019)",
+    about: About {
+        name: "maxent-arl",
+        title: "MaxEnt-ARL",
+        description: "networks, the encoder maximising the adversary's entropy (Roy, Boddeti 2019)",
+        hiding: Some(0.7),
+        is_random: true,
+    },
     game: Game::Entropy,
-    hiding: 0.7,
 };
 
 /// Hidden units of encoder and adversary.
@@ -140,28 +146,12 @@ impl Rules {
 }
 
 impl Rival for Adversarial {
-    fn name(&self) -> &'static str {
-        self.name
-    }
-
-    fn title(&self) -> &'static str {
-        self.title
-    }
-
-    fn description(&self) -> &'static str {
-        self.description
-    }
-
-    fn hiding(&self) -> Option<f64> {
-        Some(self.hiding)
-    }
-
-    fn is_random(&self) -> bool {
-        true
+    fn about(&self) -> About {
+        self.about
     }
 
     fn accepts(&self, targets: &[Labels], sensitives: &[Labels]) -> Result<()> {
-        let rival = self.title;
+        let rival = self.title();
         if targets.is_empty() {
             return Err(Error::Unfit { rival, reason: "needs a target to keep" });
         }
@@ -210,10 +200,10 @@ impl Rival for Adversarial {
             rules,
             device,
         };
-        train(self.title, &mut contest, data.x.nrows(), &plan, how, &mut rng)?;
+        train(self.title(), &mut contest, data.x.nrows(), &plan, how, &mut rng)?;
         let player = contest.best;
         let encode = move |x| player.encode(x);
-        Ok(Box::new(Frozen { rival: self.title, width, dim, encode }))
+        Ok(Box::new(Frozen { rival: self.title(), width, dim, encode }))
     }
 }
 

@@ -18,7 +18,7 @@ use sarl::cells::{Counts, Node, Partition, clopper_pearson_upper};
 use sarl_eval::Labels;
 
 use crate::error::{Error, Result};
-use crate::rival::{Data, Encode, Fitting, Rival, check, check_width};
+use crate::rival::{About, Data, Encode, Fitting, Rival, check, check_width};
 
 /// Fair trees with a certificate.
 pub struct Fare;
@@ -33,24 +33,14 @@ const PLACES: usize = 32;
 const PARTS: [f64; 3] = [0.1, 0.8, 0.1];
 
 impl Rival for Fare {
-    fn name(&self) -> &'static str {
-        "fare"
-    }
-
-    fn title(&self) -> &'static str {
-        "FARE"
-    }
-
-    fn description(&self) -> &'static str {
-        "leaves of a fair decision tree, with a certificate (Jovanović et al. 2023)"
-    }
-
-    fn hiding(&self) -> Option<f64> {
-        Some(0.5)
-    }
-
-    fn is_random(&self) -> bool {
-        false
+    fn about(&self) -> About {
+        About {
+            name: "fare",
+            title: "FARE",
+            description: "leaves of a fair decision tree, with a certificate (Jovanović et al. 2023)",
+            hiding: Some(0.5),
+            is_random: false,
+        }
     }
 
     fn accepts(&self, targets: &[Labels], sensitives: &[Labels]) -> Result<()> {

@@ -25,7 +25,7 @@ use sarl_eval::probes::{LogisticEffort, LogisticModel};
 
 use crate::error::{Error, Result};
 use crate::leace::Emptied;
-use crate::rival::{Data, Encode, Fitting, Rival, check, check_width};
+use crate::rival::{About, Data, Encode, Fitting, Rival, check, check_width};
 
 /// Iterative nullspace projection.
 pub struct Inlp;
@@ -38,28 +38,14 @@ const EFFORT: LogisticEffort = LogisticEffort { steps: 50, gradient: 1e-4 };
 const SMALL: f64 = 1e-6;
 
 impl Rival for Inlp {
-    fn name(&self) -> &'static str {
-        "inlp"
-    }
-
-    fn title(&self) -> &'static str {
-        "INLP"
-    }
-
-    fn description(&self) -> &'static str {
-        "null space of linear classifiers, one after the other (Ravfogel et al. 2020)"
-    }
-
-    fn hiding(&self) -> Option<f64> {
-        Some(1.0)
-    }
-
-    fn is_random(&self) -> bool {
-        true
-    }
-
-    fn accepts(&self, _: &[Labels], _: &[Labels]) -> Result<()> {
-        Ok(())
+    fn about(&self) -> About {
+        About {
+            name: "inlp",
+            title: "INLP",
+            description: "null space of linear classifiers, one after the other (Ravfogel et al. 2020)",
+            hiding: Some(1.0),
+            is_random: true,
+        }
     }
 
     fn fit(&self, data: &Data<'_>, how: &Fitting<'_>) -> Result<Box<dyn Encode>> {

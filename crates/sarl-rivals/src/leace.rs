@@ -11,37 +11,23 @@
 
 use faer::{Mat, MatRef};
 use sarl::{Encoder, FitParams, Goal, Ridge};
-use sarl_eval::{Labelled, Labels};
+use sarl_eval::Labelled;
 
 use crate::error::{Error, Result};
-use crate::rival::{Data, Encode, Fitting, Rival, check, check_width};
+use crate::rival::{About, Data, Encode, Fitting, Rival, check, check_width};
 
 /// Least-squares concept erasure.
 pub struct Leace;
 
 impl Rival for Leace {
-    fn name(&self) -> &'static str {
-        "leace"
-    }
-
-    fn title(&self) -> &'static str {
-        "LEACE"
-    }
-
-    fn description(&self) -> &'static str {
-        "least change of the features that no linear adversary survives (Belrose et al. 2023)"
-    }
-
-    fn hiding(&self) -> Option<f64> {
-        None
-    }
-
-    fn is_random(&self) -> bool {
-        false
-    }
-
-    fn accepts(&self, _: &[Labels], _: &[Labels]) -> Result<()> {
-        Ok(())
+    fn about(&self) -> About {
+        About {
+            name: "leace",
+            title: "LEACE",
+            description: "least change of the features that no linear adversary survives (Belrose et al. 2023)",
+            hiding: None,
+            is_random: false,
+        }
     }
 
     fn fit(&self, data: &Data<'_>, how: &Fitting<'_>) -> Result<Box<dyn Encode>> {
@@ -119,7 +105,7 @@ impl Emptied {
 #[cfg(test)]
 mod tests {
     use sarl_eval::probes::Linear;
-    use sarl_eval::{Attribute, Options, View, audit};
+    use sarl_eval::{Attribute, Labels, Options, View, audit};
 
     use super::*;
 

@@ -27,9 +27,7 @@
 
 mod objective;
 
-use std::sync::Mutex;
-
-use argmin::core::{CostFunction, Executor, Gradient, TerminationReason, TerminationStatus};
+use argmin::core::{Executor, TerminationReason, TerminationStatus};
 use argmin::solver::linesearch::MoreThuenteLineSearch;
 use argmin::solver::quasinewton::LBFGS;
 use faer::{Mat, MatRef};
@@ -37,11 +35,11 @@ use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
-use sarl_eval::Labels;
+use sarl_eval::{Labels, Objective};
 
 use self::objective::{Rows, Shape, Weights, columns, memberships};
 use crate::error::{Error, Result};
-use crate::rival::{Data, Encode, Fitting, Rival, check, check_width};
+use crate::rival::{About, Data, Encode, Fitting, Rival, check, check_width};
 
 /// Learning fair representations.
 pub struct Lfr;
@@ -61,24 +59,14 @@ const PATIENCE: usize = 10;
 const MEMORY: usize = 10;
 
 impl Rival for Lfr {
-    fn name(&self) -> &'static str {
-        "lfr"
-    }
-
-    fn title(&self) -> &'static str {
-        "LFR"
-    }
-
-    fn description(&self) -> &'static str {
-        "memberships of prototypes that every group has alike (Zemel et al. 2013)"
-    }
-
-    fn hiding(&self) -> Option<f64> {
-        Some(0.7)
-    }
-
-    fn is_random(&self) -> bool {
-        true
+    fn about(&self) -> About {
+        About {
+            name: "lfr",
+            title: "LFR",
+            description: "memberships of prototypes that every group has alike (Zemel et al. 2013)",
+            hiding: Some(0.7),
+            is_random: true,
+        }
     }
 
     fn accepts(&self, targets: &[Labels], sensitives: &[Labels]) -> Result<()> {
@@ -161,7 +149,16 @@ fn minimise(
     start: Vec<f64>,
     how: &Fitting<'_>,
 ) -> Result<Vec<f64>> {
-    let search = || Search { rows: seen, shape, weights, stop: how.stop, seen: Mutex::new(None) };
+    let search = || {
+        let look = move |point: &[f64]| {
+            let (losses, gradient) = seen.look(shape, weights, point);
+            match weights.total(&losses) {
+                loss if loss.is_finite() => Ok((loss, gradient)),
+                _ => Err(failed("the loss is not finite").into()),
+            }
+        };
+        Objective::new(look, how.stop)
+    };
     let fresh = |point: Vec<f64>| {
         let solver = LBFGS::new(MoreThuenteLineSearch::new(), MEMORY);
         Executor::new(search(), solver).configure(|s| s.param(point).max_iters(STEPS))
@@ -206,60 +203,6 @@ fn minimise(
 
 fn failed(reason: &str) -> Error {
     Error::Failed { rival: Lfr.title(), reason: reason.to_owned() }
-}
-
-/// The last point that was asked for, with its loss and gradient.
-type Seen = (Vec<f64>, f64, Vec<f64>);
-
-struct Search<'a> {
-    rows: &'a Rows,
-    shape: Shape,
-    weights: &'a Weights,
-    stop: &'a (dyn Fn() -> bool + Sync),
-    /// The loss and the gradient are asked for one after the other, at the same point.
-    seen: Mutex<Option<Seen>>,
-}
-
-impl Search<'_> {
-    fn ask<T>(
-        &self,
-        point: &[f64],
-        of: impl Fn(&Seen) -> T,
-    ) -> std::result::Result<T, argmin::core::Error> {
-        if (self.stop)() {
-            return Err(Error::Interrupted.into());
-        }
-        let mut seen = self.seen.lock().map_err(|_| failed("a thread failed"))?;
-        match &*seen {
-            Some(last) if last.0 == point => Ok(of(last)),
-            _ => {
-                let (losses, gradient) = self.rows.look(self.shape, self.weights, point);
-                let loss = self.weights.total(&losses);
-                if !loss.is_finite() {
-                    return Err(failed("the loss is not finite").into());
-                }
-                Ok(of(seen.insert((point.to_vec(), loss, gradient))))
-            }
-        }
-    }
-}
-
-impl CostFunction for Search<'_> {
-    type Param = Vec<f64>;
-    type Output = f64;
-
-    fn cost(&self, point: &Vec<f64>) -> std::result::Result<f64, argmin::core::Error> {
-        self.ask(point, |seen| seen.1)
-    }
-}
-
-impl Gradient for Search<'_> {
-    type Param = Vec<f64>;
-    type Gradient = Vec<f64>;
-
-    fn gradient(&self, point: &Vec<f64>) -> std::result::Result<Vec<f64>, argmin::core::Error> {
-        self.ask(point, |seen| seen.2.clone())
-    }
 }
 
 /// `softmax(XA + b)`.

@@ -54,7 +54,7 @@ pub use fare::Fare;
 pub use inlp::Inlp;
 pub use leace::Leace;
 pub use lfr::Lfr;
-pub use rival::{Data, Encode, Fitting, Rival};
+pub use rival::{About, Data, Encode, Fitting, Rival};
 pub use variational::{VAE, VFAE};
 
 /// Every rival, in the order of the paper's table.

@@ -43,30 +43,60 @@ pub trait Encode: Send + Sync {
     fn encode(&self, x: MatRef<'_, f64>) -> Result<Mat<f64>>;
 }
 
-/// A method that makes encoders.
-pub trait Rival: Sync {
+/// What a method is.
+#[derive(Clone, Copy, Debug)]
+pub struct About {
     /// Its name in options and JSON.
-    fn name(&self) -> &'static str;
-
+    pub name: &'static str,
     /// Its name in tables and figures.
-    fn title(&self) -> &'static str;
-
+    pub title: &'static str,
     /// What it is, in a line.
-    fn description(&self) -> &'static str;
-
+    pub description: &'static str,
     /// The weight of hiding that is sensible when nothing else is known; none for a method that has
     /// no such weight.
-    fn hiding(&self) -> Option<f64>;
-
+    pub hiding: Option<f64>,
     /// Whether the seed changes the encoder.
-    fn is_random(&self) -> bool;
+    pub is_random: bool,
+}
+
+/// A method that makes encoders.
+pub trait Rival: Sync {
+    /// What it is.
+    fn about(&self) -> About;
+
+    /// See [`About::name`].
+    fn name(&self) -> &'static str {
+        self.about().name
+    }
+
+    /// See [`About::title`].
+    fn title(&self) -> &'static str {
+        self.about().title
+    }
+
+    /// See [`About::description`].
+    fn description(&self) -> &'static str {
+        self.about().description
+    }
+
+    /// See [`About::hiding`].
+    fn hiding(&self) -> Option<f64> {
+        self.about().hiding
+    }
+
+    /// See [`About::is_random`].
+    fn is_random(&self) -> bool {
+        self.about().is_random
+    }
 
     /// Whether it can work on data with these labels, and why not.
     ///
     /// # Errors
     ///
     /// [`Error::Unfit`].
-    fn accepts(&self, targets: &[Labels], sensitives: &[Labels]) -> Result<()>;
+    fn accepts(&self, _targets: &[Labels], _sensitives: &[Labels]) -> Result<()> {
+        Ok(())
+    }
 
     /// Fits an encoder.
     ///

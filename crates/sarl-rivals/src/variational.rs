@@ -52,7 +52,7 @@ use sarl_eval::layers::{Layers, floats};
 
 use crate::error::{Error, Result};
 use crate::heads::Heads;
-use crate::rival::{Data, Encode, Fitting, Rival, check};
+use crate::rival::{About, Data, Encode, Fitting, Rival, check};
 use crate::train::{Frozen, Learner, Plan, mean_over, pick, train};
 use columns::Columns;
 use groups::Groups;
@@ -69,28 +69,31 @@ enum Model {
 
 /// A variational autoencoder.
 pub struct Variational {
-    name: &'static str,
-    title: &'static str,
-    description: &'static str,
+    about: About,
     model: Model,
-    hiding: Option<f64>,
 }
 
 /// Kingma, Welling 2013: Auto-encoding variational Bayes.
 pub const VAE: Variational = Variational {
-    name: "vae",
-    title: "VAE",
-    description: "variational autoencoder of the features, nothing hidden (Kingma, Welling 2013)",
+    about: About {
+        name: "vae",
+        title: "VAE",
+        description: "variational autoencoder of the features, nothing hidden (Kingma, Welling 2013)",
+        hiding: None,
+        is_random: true,
+    },
     model: Model::Plain,
-    hiding: None,
 };
 /// Louizos, Swersky, Li, Welling, Zemel 2015: The variational fair autoencoder.
 pub const VFAE: Variational = Variational {
-    name: "vfae",
-    title: "VFAE",
-    description: "variational autoencoder given the sensitive, groups matched by MMD (Louizos et al. 2015)",
+    about: About {
+        name: "vfae",
+        title: "VFAE",
+        description: "variational autoencoder given the sensitive, groups matched by MMD (Louizos et al. 2015)",
+        hiding: Some(0.5),
+        is_random: true,
+    },
     model: Model::Fair,
-    hiding: Some(0.5),
 };
 
 /// Rows from which on a table is large, and under which it has none to spare.
@@ -118,28 +121,12 @@ fn plan(rows: usize) -> Plan {
 }
 
 impl Rival for Variational {
-    fn name(&self) -> &'static str {
-        self.name
-    }
-
-    fn title(&self) -> &'static str {
-        self.title
-    }
-
-    fn description(&self) -> &'static str {
-        self.description
-    }
-
-    fn hiding(&self) -> Option<f64> {
-        self.hiding
-    }
-
-    fn is_random(&self) -> bool {
-        true
+    fn about(&self) -> About {
+        self.about
     }
 
     fn accepts(&self, targets: &[Labels], sensitives: &[Labels]) -> Result<()> {
-        let rival = self.title;
+        let rival = self.title();
         if self.model == Model::Plain {
             return Ok(());
         }
@@ -160,7 +147,7 @@ impl Rival for Variational {
         let (rows, width) = (data.x.nrows(), data.x.ncols());
         let told = Columns::new(data.x);
         if told.width() == 0 {
-            return Err(Error::Unfit { rival: self.title, reason: "needs features that vary" });
+            return Err(Error::Unfit { rival: self.title(), reason: "needs features that vary" });
         }
         let (hidden, dim) = SIZES[usize::from(rows >= LARGE)];
         let dim = dim.max((DIM.0 * Heads::new(data.targets).width()).min(DIM.1)).min(told.width());
@@ -201,10 +188,10 @@ impl Rival for Variational {
             seed: how.seed,
             device,
         };
-        train(self.title, &mut learning, rows, &plan(rows), how, &mut rng)?;
+        train(self.title(), &mut learning, rows, &plan(rows), how, &mut rng)?;
         let encoder = learning.best.encoder;
         let encode = move |x| Normal::new(encoder.forward(x), dim).mean;
-        Ok(Box::new(Frozen { rival: self.title, width, dim, encode }))
+        Ok(Box::new(Frozen { rival: self.title(), width, dim, encode }))
     }
 }
 

@@ -5,9 +5,9 @@ use faer::Mat;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use sarl::cells::{
-    Adversary, CellGoal, CellUtility, Certifier, Chooser, Counts, Limits, PartRows, Proposals, Rule,
+    Adversary, Ask, CellGoal, CellUtility, Certifier, Counts, Cutter, Limits, Part, PartRows, Rule,
 };
-use sarl::{Block, Error, Fit, FitParams, Goal, Layout, Model, Role};
+use sarl::{Block, Error, Fit, FitParams, Fitted, Goal, Layout, Model, Role};
 
 /// Rows with a target of `classes` classes and a group; x has three columns.
 struct Rows {
@@ -48,12 +48,18 @@ fn layout(classes: usize) -> Layout {
     Layout::dense(3).class("y", Role::Target, classes).class("s", Role::Sensitive, 2)
 }
 
-fn chooser(classes: u32, seed: u64) -> Chooser {
+fn fitted(classes: u32, seed: u64) -> Fitted {
     let mut fit = Fit::new(FitParams::default(), layout(classes as usize)).unwrap();
     fit.push(&Rows::new(3000, classes, seed).block()).unwrap();
-    let mut chooser = Chooser::new(&fit.finish().unwrap(), 0).unwrap();
-    chooser.push(&Rows::new(3000, classes, seed + 100).block()).unwrap();
-    chooser
+    fit.finish().unwrap()
+}
+
+/// Rows to choose on have passed by.
+fn cutter(classes: u32, seed: u64, asks: Vec<Ask>) -> Cutter {
+    let mut cutter = Cutter::new(&fitted(classes, seed), asks, 0).unwrap();
+    assert_eq!(cutter.part(), Part::Choose);
+    cutter.push(&Rows::new(3000, classes, seed + 100).block()).unwrap();
+    cutter
 }
 
 fn goal(limit: f64) -> CellGoal {
@@ -66,23 +72,25 @@ fn goal(limit: f64) -> CellGoal {
     }
 }
 
-/// The most useful proposal, certified on these rows.
-fn certified(mut proposals: Proposals, rows: &Rows) -> Model {
-    proposals.push(&rows.block()).unwrap();
-    proposals.certified().remove(0)
+/// The most useful model for each goal, certified on these rows.
+fn certified(mut cutter: Cutter, rows: &Rows) -> Vec<Model> {
+    cutter.choose(3000).unwrap();
+    assert_eq!(cutter.part(), Part::Certify);
+    cutter.push(&rows.block()).unwrap();
+    cutter.finish().unwrap().concat()
 }
 
 #[test]
 fn a_tighter_limit_keeps_less_and_gives_away_less() {
     for classes in [2, 4] {
-        let chooser = chooser(classes, 1);
+        let asks = [0.15, 1.0].map(|limit| Ask::One(goal(limit)));
         let fresh = Rows::new(3000, classes, 7);
-        let at = |limit: f64| {
-            let model = certified(chooser.clone().choose(&goal(limit), 3000).unwrap(), &fresh);
-            let found = model.cells().unwrap().certificate().unwrap().clone();
+        let models = certified(cutter(classes, 1, asks.to_vec()), &fresh);
+        let at = |model: &Model| {
+            let found = model.cells().unwrap().certificate().unwrap();
             (found.targets[0].score, found.bounds()[0].advantage, found.targets[0].guess)
         };
-        let (tight, loose) = (at(0.15), at(1.0));
+        let (tight, loose) = (at(&models[0]), at(&models[1]));
         assert!(tight.1 < loose.1, "{tight:?} {loose:?}");
         assert!(tight.0 <= loose.0 + 0.02, "{tight:?} {loose:?}");
         assert!(tight.0 > tight.2 + 0.1, "the target is still predicted: {tight:?}");
@@ -92,7 +100,7 @@ fn a_tighter_limit_keeps_less_and_gives_away_less() {
 #[test]
 fn only_centres_leave_the_encoder_and_a_file_gives_the_same() {
     let fresh = Rows::new(2000, 3, 9);
-    let model = certified(chooser(3, 2).choose(&goal(0.3), 3000).unwrap(), &fresh);
+    let model = certified(cutter(3, 2, vec![Ask::One(goal(0.3))]), &fresh).remove(0);
     let again = Model::from_bytes(&model.to_bytes().unwrap()).unwrap();
     let (cells, encoder) = (model.cells().unwrap(), again.encoder());
     assert_eq!(again.cells().unwrap(), cells);
@@ -113,8 +121,8 @@ fn only_centres_leave_the_encoder_and_a_file_gives_the_same() {
 
 #[test]
 fn certificates_of_shards_add_up() {
-    let proposals = chooser(2, 3).choose(&goal(0.3), 3000).unwrap();
-    let model = proposals.models().next().unwrap();
+    let cutter = cutter(2, 3, vec![Ask::One(goal(0.3))]);
+    let model = &certified(cutter, &Rows::new(3000, 2, 10)).remove(0);
     let [a, b] = [11, 12].map(|seed| Rows::new(1500, 2, seed));
     let mut whole = Certifier::new(model).unwrap();
     whole.push(&a.block()).unwrap();
@@ -135,23 +143,27 @@ fn certificates_of_shards_add_up() {
 fn what_no_bound_holds_for_is_refused() {
     let rows = Rows::new(300, 2, 4);
     let weights = vec![1.0; 300];
-    let mut chooser = chooser(2, 4);
+    let mut cutter = cutter(2, 4, vec![Ask::One(goal(0.5))]);
     let weighted = rows.block().weighted(&weights);
-    assert!(matches!(chooser.push(&weighted), Err(Error::Weighted)));
-    let mut proposals = chooser.clone().choose(&goal(0.5), 3000).unwrap();
-    assert!(matches!(proposals.push(&weighted), Err(Error::Weighted)));
-    let refused = chooser.clone().choose(&goal(0.001), 50);
+    assert!(matches!(cutter.push(&weighted), Err(Error::Weighted)));
+    cutter.choose(3000).unwrap();
+    assert!(matches!(cutter.push(&weighted), Err(Error::Weighted)));
+    let fitted = fitted(2, 4);
+    let mut strict = Cutter::new(&fitted, vec![Ask::One(goal(0.001))], 0).unwrap();
+    strict.push(&Rows::new(3000, 2, 104).block()).unwrap();
+    let refused = strict.choose(50);
     assert!(matches!(refused, Err(Error::Uncertifiable { .. })), "{refused:?}");
     for bad in
         [CellGoal { confidence: 1.0, ..goal(0.1) }, CellGoal { cells: 1, ..goal(0.1) }, goal(1.5)]
     {
-        assert!(matches!(chooser.clone().choose(&bad, 10), Err(Error::Argument { .. })));
+        let refused = Cutter::new(&fitted, vec![Ask::OneIfAny(bad)], 0).map(|_| ());
+        assert!(matches!(refused, Err(Error::Argument { .. })));
     }
     let numbers = Layout::dense(3).class("y", Role::Target, 2).number("s", Role::Sensitive, 1);
     let mut fit = Fit::new(FitParams::default(), numbers).unwrap();
     let s = Mat::from_fn(300, 1, |i, _| rows.x[(i, 2)]);
     fit.push(&Block::new(rows.x.as_ref()).class(&rows.y).number(s.as_ref())).unwrap();
-    let refused = Chooser::new(&fit.finish().unwrap(), 0).map(|_| ());
+    let refused = Cutter::new(&fit.finish().unwrap(), vec![Ask::One(goal(0.5))], 0).map(|_| ());
     assert!(matches!(refused, Err(Error::NoGroups { .. })));
 }
 
@@ -164,15 +176,19 @@ fn a_numeric_target_is_kept_by_its_variance() {
     let first = rows(3000, 21);
     let y = numbers(&first);
     fit.push(&Block::new(first.x.as_ref()).number(y.as_ref()).class(&first.s)).unwrap();
-    let mut chooser = Chooser::new(&fit.finish().unwrap(), 0).unwrap();
+    // The second ask finds numbers as the first has found them.
+    let asks = [0.3, 0.3].map(|limit| Ask::One(goal(limit)));
+    let mut cutter = Cutter::new(&fit.finish().unwrap(), asks.to_vec(), 0).unwrap();
     let second = rows(3000, 22);
     let y = numbers(&second);
-    chooser.push(&Block::new(second.x.as_ref()).number(y.as_ref()).class(&second.s)).unwrap();
-    let mut proposals = chooser.choose(&goal(0.3), 3000).unwrap();
+    cutter.push(&Block::new(second.x.as_ref()).number(y.as_ref()).class(&second.s)).unwrap();
     let third = rows(3000, 23);
     let y = numbers(&third);
-    proposals.push(&Block::new(third.x.as_ref()).number(y.as_ref()).class(&third.s)).unwrap();
-    let model = proposals.certified().remove(0);
+    cutter.choose(3000).unwrap();
+    cutter.push(&Block::new(third.x.as_ref()).number(y.as_ref()).class(&third.s)).unwrap();
+    let models = cutter.finish().unwrap().concat();
+    assert_eq!(models[0].cells(), models[1].cells());
+    let model = &models[0];
     assert!(model.cells().unwrap().count() > 2);
     let found = model.cells().unwrap().certificate().unwrap();
     let rows = found.rows;
@@ -196,12 +212,26 @@ fn few_rows_of_several_columns_are_no_trouble() {
     for rows in [2, 3, 5, 9, 17, 33, 60] {
         let mut fit = Fit::new(FitParams::default(), layout(4)).unwrap();
         fit.push(&Rows::new(300, 4, 31).block()).unwrap();
-        let mut chooser = Chooser::new(&fit.finish().unwrap(), 0).unwrap();
-        chooser.push(&Rows::new(rows, 4, 32).block()).unwrap();
-        match chooser.clone().choose(&goal(1.0), 10) {
-            Ok(found) => assert!(found.models().all(|m| m.cells().unwrap().count() >= 2)),
-            Err(error) => assert!(matches!(error, Error::NoCells { .. }), "{error:?}"),
-        }
-        chooser.front(&goal(1.0), 10, 5).unwrap();
+        let asks = vec![Ask::OneIfAny(goal(1.0)), Ask::Front(goal(1.0), 5)];
+        let mut cutter = Cutter::new(&fit.finish().unwrap(), asks, 0).unwrap();
+        cutter.push(&Rows::new(rows, 4, 32).block()).unwrap();
+        cutter.choose(10).unwrap();
+        cutter.push(&Rows::new(10, 4, 33).block()).unwrap();
+        let found = cutter.finish().unwrap().concat();
+        assert!(found.iter().all(|m| m.cells().unwrap().count() >= 2));
     }
+}
+
+#[test]
+fn passes_come_in_their_order() {
+    let cutter = cutter(2, 5, vec![Ask::OneIfAny(goal(0.0)), Ask::Front(goal(1.0), 3)]);
+    assert!(matches!(cutter.clone().finish(), Err(Error::Unavailable(_))));
+    let mut chosen = cutter;
+    chosen.choose(3000).unwrap();
+    assert!(matches!(chosen.choose(3000), Err(Error::Unavailable(_))));
+    chosen.push(&Rows::new(500, 2, 6).block()).unwrap();
+    assert_eq!(chosen.rows(), 500);
+    let found = chosen.finish().unwrap();
+    assert_eq!(found[0].len(), 0, "no cells have no advantage at all");
+    assert!((1..=3).contains(&found[1].len()));
 }

@@ -10,6 +10,7 @@ mod probing;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use sarl_paper::Name;
 
 pub use self::compare::Compare;
 pub use self::data::{DataOptions, MissingPolicy, ScalePolicy, UnseenPolicy};
@@ -277,8 +278,7 @@ pub struct Reproduce {
 }
 
 /// How much to do for the rivals.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, serde::Serialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum RivalEffort {
     /// Our encoders alone
     None,
@@ -309,9 +309,18 @@ pub enum ExperimentName {
 }
 
 impl ExperimentName {
-    /// All but `All`.
-    pub const EACH: [Self; 6] =
-        [Self::Gaussian, Self::Adult, Self::German, Self::Yaleb, Self::Cifar100, Self::Certified];
+    /// The experiments that it stands for.
+    pub fn each(self) -> &'static [Name] {
+        match self {
+            Self::Gaussian => &[Name::Gaussian],
+            Self::Adult => &[Name::Adult],
+            Self::German => &[Name::German],
+            Self::Yaleb => &[Name::Yaleb],
+            Self::Cifar100 => &[Name::Cifar100],
+            Self::Certified => &[Name::Certified],
+            Self::All => &Name::EACH,
+        }
+    }
 }
 
 /// Known data sets: where each comes from and where it is kept

@@ -72,7 +72,7 @@ fn report(
     };
     let (table, retune) = (table(schema)?, Typed::retune(&options.output));
     let inputs = Inputs::of_table(&table, fit.feature_spreads()?);
-    let command = |goal: &_, option: &str| retune.with_goal(goal, option);
+    let command = |_: &_, option: &str| retune.with_goal(option);
     let subject = Subject {
         heldout,
         inputs: Some(&inputs),

@@ -1,6 +1,5 @@
 //! `sarl front`.
 
-use std::fmt::Write as _;
 use std::path::Path;
 
 use sarl::{Goal, HeldOut};
@@ -11,13 +10,10 @@ use super::certified;
 use crate::args::{Front, Global};
 use crate::failure::Outcome;
 use crate::page::{self, TableReport, audit_curve};
-use crate::sheet::{Sheet, Step};
 use crate::terminal::{self, Tone, emphasis, title, wrap};
 use crate::typed::Typed;
-use crate::{data, output, plot, verdict, warnings};
+use crate::{data, output, points, verdict, warnings};
 
-/// Rows of the table that people see.
-const SHOWN: usize = 11;
 /// Points over λ in a report; of more than these, some.
 const MOST_POINTS: usize = 1001;
 
@@ -35,7 +31,7 @@ pub fn run(options: &Front, global: &Global) -> Outcome {
     let rows = front_rows(&front, heldout.as_ref(), options.points as usize)?;
     let breakpoints = front.breakpoints()?;
     if let Some(path) = &options.csv {
-        sarl_data::write_file(path, csv(&rows).as_bytes())?;
+        sarl_data::write_file(path, points::csv(&rows).as_bytes())?;
     }
     let (levels, curve) = match &options.page.html {
         Some(_) => report(options, &fitted, heldout.as_ref(), &rows, warnings, global)?,
@@ -56,7 +52,7 @@ pub fn run(options: &Front, global: &Global) -> Outcome {
         return output::print_json(&value);
     }
     output::print(&result(&rows, curve.is_some()))?;
-    output::print(&format!("\n{}", table(&rows)))?;
+    output::print(&format!("\n{}", points::table(&rows)))?;
     if let (Some(first), Some(last)) = (breakpoints.first(), breakpoints.last()) {
         let count = breakpoints.len();
         let lost = if count == 1 { "dimension is" } else { "dimensions are" };
@@ -66,7 +62,7 @@ pub fn run(options: &Front, global: &Global) -> Outcome {
     if let Some(curve) = &curve {
         output::print(&audited(curve))?;
     }
-    output::print(&format!("\n{}", drawing(&rows)))?;
+    output::print(&format!("\n{}", points::drawing(&rows)))?;
     output::print(&format!("\n{}", output::bounds_table(reduced, &front)?))?;
     match &options.page.html {
         Some(path) => output::print(&format!("\nreport written to {}", terminal::path(path))),
@@ -91,7 +87,7 @@ fn report(
     let every = rows.len().div_ceil(MOST_POINTS);
     let (table, again) = (page::table(schema)?, Typed::fit(&[]));
     let inputs = Inputs::of_table(&table, fit.feature_spreads()?);
-    let command = |goal: &_, option: &str| again.with_goal(goal, option);
+    let command = |_: &_, option: &str| again.with_goal(option);
     let subject = Subject {
         heldout,
         points: rows.iter().step_by(every.max(1)).copied().collect(),
@@ -138,66 +134,4 @@ fn audited(curve: &AuditCurve) -> String {
             "Advantage: the share of the way from guessing to certainty, by AUC, balanced accuracy or R². The interval holds for all attackers together. For this the encoders were fitted again, on part of the rows."
         ),
     )
-}
-
-/// Columns that a narrow table leaves out.
-const LOSSES: &[&str] = &["target loss", "attacker loss"];
-
-/// The points for people.
-pub fn table(rows: &[Row]) -> String {
-    let last = rows.len() - 1;
-    let steps = SHOWN.min(rows.len()) - 1;
-    let shown = (0..=steps).map(|i| &rows[i * last / steps.max(1)]);
-    let cells = shown.map(|(p, h)| {
-        let held = |share: Option<String>| share.unwrap_or("-".into());
-        vec![
-            format!("{:.2}", p.lambda),
-            p.dim.to_string(),
-            held(h.map(|h| output::percent(h.utility))),
-            held(h.map(|h| verdict::leakage(h.leakage))),
-            output::percent(p.utility),
-            output::percent(p.leakage),
-            output::digits(p.losses.jy),
-            output::digits(p.losses.js),
-        ]
-    });
-    let header = [
-        "lambda",
-        "dim",
-        "utility, new rows",
-        "leakage, new rows",
-        "utility, training",
-        "leakage, training",
-        LOSSES[0],
-        LOSSES[1],
-    ];
-    let sheet = Sheet::new(&header, cells.collect(), |_| true);
-    sheet.text(&[Step::Stack, Step::Drop(LOSSES)])
-}
-
-/// Utility over leakage, training and held-out.
-pub fn drawing(rows: &[Row]) -> String {
-    let training = rows.iter().map(|(p, _)| (p.leakage, p.utility)).collect();
-    let held: Vec<_> = rows.iter().filter_map(|(_, h)| h.map(|h| (h.leakage, h.utility))).collect();
-    let mut curves = vec![('•', "training", training)];
-    if !held.is_empty() {
-        curves.insert(0, ('o', "held-out", held));
-    }
-    plot::draw(("leakage", "utility"), plot::Top::All, &curves)
-}
-
-/// Every point, full precision.
-pub fn csv(rows: &[Row]) -> String {
-    let mut text = String::from(
-        "lambda,dim,jy,js,utility,leakage,heldout_jy,heldout_js,heldout_jy_sd,heldout_js_sd\n",
-    );
-    for (p, h) in rows {
-        let held =
-            h.map_or(",,,".to_owned(), |h| format!("{},{},{},{}", h.jy, h.js, h.jy_sd, h.js_sd));
-        let (jy, js) = (p.losses.jy, p.losses.js);
-        // Writing to a String cannot fail.
-        let _ =
-            writeln!(text, "{},{},{jy},{js},{},{},{held}", p.lambda, p.dim, p.utility, p.leakage);
-    }
-    text
 }

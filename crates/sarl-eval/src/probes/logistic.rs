@@ -7,15 +7,14 @@
 //! as scikit-learn's `LogisticRegression` with its default `C = 1`: the intercept is free, and two
 //! classes need one column of weights.
 
-use std::sync::Mutex;
-
-use argmin::core::{CostFunction, Executor, Gradient};
+use argmin::core::Executor;
 use argmin::solver::linesearch::MoreThuenteLineSearch;
 use argmin::solver::quasinewton::LBFGS;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatRef, Par};
 
 use crate::error::{Error, Result};
+use crate::objective::Objective;
 use crate::task::{Labels, Prediction, Probe, Task};
 
 /// Steps of L-BFGS at most; scikit-learn's default is as many.
@@ -106,9 +105,11 @@ impl LogisticModel {
             .with_tolerance_grad(effort.gradient)
             .and_then(|s| s.with_tolerance_cost(1e-12))
             .map_err(|e| failed(&e.to_string()))?;
-        let fit = Fit { x, codes, columns, stop, seen: Mutex::new(None) };
-        let run =
-            Executor::new(fit, solver).configure(|s| s.param(start).max_iters(effort.steps)).run();
+        let fit = Fit { x, codes, columns };
+        let objective = Objective::new(|weights: &[f64]| Ok(fit.look(weights)), stop);
+        let run = Executor::new(objective, solver)
+            .configure(|s| s.param(start).max_iters(effort.steps))
+            .run();
         if stop() {
             return Err(Error::Interrupted);
         }
@@ -140,22 +141,17 @@ fn failed(reason: &str) -> Error {
     Error::Probe { probe: "logistic".to_owned(), reason: reason.to_owned() }
 }
 
-/// The last point that was asked for, with its loss and gradient.
-type Seen = (Vec<f64>, f64, Vec<f64>);
-
 /// The weights are the columns of W, each followed by its intercept.
 struct Fit<'a> {
     x: MatRef<'a, f64>,
     codes: &'a [u32],
     /// Columns of weights: one for two classes, else one for each.
     columns: usize,
-    stop: &'a (dyn Fn() -> bool + Sync),
-    /// The loss and the gradient are asked for one after the other, at the same point.
-    seen: Mutex<Option<Seen>>,
 }
 
 impl Fit<'_> {
-    fn look(&self, weights: &[f64]) -> Seen {
+    /// The loss and its gradient.
+    fn look(&self, weights: &[f64]) -> (f64, Vec<f64>) {
         let (rows, width) = self.x.shape();
         let w = MatRef::from_column_major_slice(weights, width + 1, self.columns);
         let mut residual = logits(self.x, w.subrows(0, width), |j| w[(width, j)]);
@@ -184,22 +180,7 @@ impl Fit<'_> {
             }
             gradient[at + width] = residual.col(j).iter().sum::<f64>() / n;
         }
-        (weights.to_vec(), loss / n + penalty / (2.0 * n), gradient)
-    }
-
-    fn ask<T>(
-        &self,
-        weights: &[f64],
-        of: impl Fn(&Seen) -> T,
-    ) -> std::result::Result<T, argmin::core::Error> {
-        if (self.stop)() {
-            return Err(Error::Interrupted.into());
-        }
-        let mut seen = self.seen.lock().map_err(|_| failed("a thread failed"))?;
-        match &*seen {
-            Some(last) if last.0 == weights => Ok(of(last)),
-            _ => Ok(of(seen.insert(self.look(weights)))),
-        }
+        (loss / n + penalty / (2.0 * n), gradient)
     }
 }
 
@@ -232,22 +213,4 @@ fn softmax(logits: &mut Mat<f64>, codes: &[u32]) -> f64 {
         logits[(i, c as usize)] -= 1.0;
     }
     loss + sums.iter().map(|s| s.ln()).sum::<f64>()
-}
-
-impl CostFunction for Fit<'_> {
-    type Param = Vec<f64>;
-    type Output = f64;
-
-    fn cost(&self, weights: &Vec<f64>) -> std::result::Result<f64, argmin::core::Error> {
-        self.ask(weights, |seen| seen.1)
-    }
-}
-
-impl Gradient for Fit<'_> {
-    type Param = Vec<f64>;
-    type Gradient = Vec<f64>;
-
-    fn gradient(&self, weights: &Vec<f64>) -> std::result::Result<Vec<f64>, argmin::core::Error> {
-        self.ask(weights, |seen| seen.2.clone())
-    }
 }

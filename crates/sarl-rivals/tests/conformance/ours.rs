@@ -2,8 +2,8 @@
 
 use faer::{Mat, MatRef};
 use sarl::{Encoder, Family, FitParams, Goal, KernelParams, Ridge};
-use sarl_eval::{Labelled, Labels};
-use sarl_rivals::{Data, Encode, Error, Fitting, Result, Rival};
+use sarl_eval::Labelled;
+use sarl_rivals::{About, Data, Encode, Error, Fitting, Result, Rival};
 
 pub struct Ours {
     kernel: bool,
@@ -13,28 +13,14 @@ pub const LINEAR: Ours = Ours { kernel: false };
 pub const KERNEL: Ours = Ours { kernel: true };
 
 impl Rival for Ours {
-    fn name(&self) -> &'static str {
-        if self.kernel { "kernel-sarl" } else { "linear-sarl" }
-    }
-
-    fn title(&self) -> &'static str {
-        if self.kernel { "Kernel-SARL" } else { "Linear-SARL" }
-    }
-
-    fn description(&self) -> &'static str {
-        "the global optimum in closed form"
-    }
-
-    fn hiding(&self) -> Option<f64> {
-        Some(0.5)
-    }
-
-    fn is_random(&self) -> bool {
-        false
-    }
-
-    fn accepts(&self, _: &[Labels], _: &[Labels]) -> Result<()> {
-        Ok(())
+    fn about(&self) -> About {
+        About {
+            name: if self.kernel { "kernel-sarl" } else { "linear-sarl" },
+            title: if self.kernel { "Kernel-SARL" } else { "Linear-SARL" },
+            description: "the global optimum in closed form",
+            hiding: Some(0.5),
+            is_random: false,
+        }
     }
 
     fn fit(&self, data: &Data<'_>, how: &Fitting<'_>) -> Result<Box<dyn Encode>> {

@@ -8,7 +8,7 @@ use crate::{Error, Result};
 /// Models with cells, proposed on some rows and certified on others. They share 1 − confidence, so
 /// that all of their certificates hold together.
 #[derive(Clone, Debug)]
-pub struct Proposals {
+pub(super) struct Proposals {
     all: Vec<(Model, Certifier)>,
     goal: CellGoal,
     looks: usize,
@@ -29,27 +29,22 @@ impl Proposals {
     }
 
     /// Whether nothing is proposed.
-    pub fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.all.is_empty()
     }
 
-    /// The models, without a certificate yet.
-    pub fn models(&self) -> impl Iterator<Item = &Model> {
-        self.all.iter().map(|(model, _)| model)
-    }
-
     /// Rows certified on so far.
-    pub fn rows(&self) -> u64 {
+    pub(super) fn rows(&self) -> u64 {
         self.all.first().map_or(0, |(_, certifier)| certifier.rows())
     }
 
     /// Adds rows that neither fitted the encoder nor chose the cells.
-    pub fn push<T: Element>(&mut self, block: &Block<'_, T>) -> Result<()> {
+    pub(super) fn push<T: Element>(&mut self, block: &Block<'_, T>) -> Result<()> {
         self.all.iter_mut().try_for_each(|(_, certifier)| certifier.push(block))
     }
 
     /// Every model with its certificate.
-    pub fn certified(self) -> Vec<Model> {
+    pub(super) fn certified(self) -> Vec<Model> {
         let Proposals { all, goal, looks, rows } = self;
         let certified = |(model, certifier): (Model, Certifier)| {
             model.certified(certifier.certificate(goal.confidence, looks, rows))
@@ -58,7 +53,7 @@ impl Proposals {
     }
 
     /// The first model whose certificate meets the goal: the most useful one.
-    pub fn first_met(self) -> Result<Model> {
+    pub(super) fn first_met(self) -> Result<Model> {
         let goal = self.goal.clone();
         let mut reached = 1.0_f64;
         for model in self.certified() {

@@ -88,7 +88,7 @@ impl Sample {
         &self.z[encoder]
     }
 
-    /// Takes the means off numbers, and measures all rows.
+    /// Takes the means off numbers, the first time, and measures all rows.
     pub(super) fn measure(&mut self, measure: Measure) -> Measure {
         let mut squares = Vec::new();
         for (values, at) in self.labels.iter_mut().zip(&measure.labels) {
@@ -97,7 +97,8 @@ impl Sample {
                 continue;
             };
             let width = at.len();
-            for j in 0..width {
+            let centred = !means.is_empty();
+            for j in (0..width).filter(|_| !centred) {
                 let column = values.iter().skip(j).step_by(width);
                 let mean = column.sum::<f64>() / self.rows.max(1) as f64;
                 means.push(mean);

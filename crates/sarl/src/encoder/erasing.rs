@@ -23,11 +23,11 @@ use crate::front::{Attribute, Attributes, Bounds, Certificate, Goal, Point};
 use crate::moments::{Covariances, Label, LabelKind, Layout, Role};
 use crate::spectral::Losses;
 use crate::spectral::attribute::Side;
+use crate::spectral::directions::weights_of;
 use crate::spectral::linalg::{
     beside, cholesky, congruence, solve_lower, solve_lower_transposed, span,
 };
 use crate::spectral::problem::correlations;
-use crate::spectral::reduced::weights_of;
 use crate::spectral::whiten::Whitening;
 use crate::{Criterion, Error, Result, tolerance};
 

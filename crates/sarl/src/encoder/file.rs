@@ -19,8 +19,9 @@ use crate::front::{Bounds, Certificate, Front, Goal, HeldOut, Method, Point, Sto
 use crate::moments::{Label, LabelColumns, LabelKind, Role};
 use crate::spectral::Reduced;
 use crate::spectral::attribute::{Side, attributes};
+use crate::spectral::directions::spare_directions;
 use crate::spectral::problem::Problem;
-use crate::spectral::reduced::{Ridged, spare_directions};
+use crate::spectral::ridged::Ridged;
 use crate::{Error, Result};
 
 const KIND: &str = "model";

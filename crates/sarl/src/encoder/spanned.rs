@@ -8,7 +8,7 @@ use crate::features::Span;
 use crate::moments::{LabelKind, Layout, Role};
 use crate::spectral::Reduced;
 use crate::spectral::problem::Problem;
-use crate::spectral::reduced::Ridged;
+use crate::spectral::ridged::Ridged;
 
 /// The same reduced problem over the inputs of a span. `layout` is that of the inputs.
 pub(super) fn over_inputs(reduced: Reduced, span: &Span, layout: &Layout) -> Reduced {

@@ -14,7 +14,7 @@ use rayon::prelude::*;
 use super::FeatureMap;
 use super::span::Span;
 use crate::moments::{Block, Element, LabelBlock, Layout, Made, Moments, MomentsOptions, constant};
-use crate::spectral::reduced::of_many_sizes;
+use crate::spectral::directions::of_many_sizes;
 use crate::{Error, Result};
 
 /// Fewer features than this are no trouble.

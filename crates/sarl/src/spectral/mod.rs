@@ -43,9 +43,11 @@
 //! ```
 
 pub(crate) mod attribute;
+pub(crate) mod directions;
 pub(crate) mod linalg;
 pub(crate) mod problem;
 pub(crate) mod reduced;
+pub(crate) mod ridged;
 pub(crate) mod whiten;
 
 pub use reduced::{Losses, Reduced};

@@ -14,12 +14,14 @@ use faer::prelude::SolveLstsq;
 use faer::{Mat, MatRef};
 use serde::{Deserialize, Serialize};
 
-use super::attribute::{Attribute, Side};
-use super::linalg::{beside, cholesky, congruence, solve_lower, span};
-use super::problem::{Half, Problem, correlations};
+use super::attribute::Attribute;
+use super::directions::{project, settled, spare_directions, weights_of, with_spare};
+use super::linalg::solve_lower;
+use super::problem::{Half, Problem};
+use super::ridged::Ridged;
 use super::whiten::Whitening;
-use crate::moments::{Covariances, InputCovariances, LabelCovariances};
-use crate::{Error, Result, tolerance};
+use crate::moments::Covariances;
+use crate::{Error, Result};
 
 /// Losses of the best linear predictor of the target and of the best linear adversary.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -28,18 +30,6 @@ pub struct Losses {
     pub jy: f64,
     /// Mean squared error on the sensitive attribute, summed over its columns.
     pub js: f64,
-}
-
-/// The problem with a ridge, in its own coordinates.
-#[derive(Clone, Debug)]
-pub(crate) struct Ridged {
-    /// The unpenalised problem over the whole feature space: bounds and certificates.
-    pub(crate) exact: Problem,
-    /// `L` with `L Lᵀ = Cov(u)`.
-    pub(crate) factor: Mat<f64>,
-    /// `L⁻¹ Ky` and `L⁻¹ Ks`.
-    pub(crate) target: Mat<f64>,
-    pub(crate) sensitive: Mat<f64>,
 }
 
 /// The reduced problem: everything that any goal needs, without the data.
@@ -264,88 +254,12 @@ fn in_own_units(mut columns: Mat<f64>, attributes: &[Attribute]) -> Mat<f64> {
     columns
 }
 
-/// The problem in the span of what correlates with a label, and that span's basis.
-fn project(c: &Covariances, whitening: &Whitening) -> Result<(Problem, Mat<f64>)> {
-    let white = |part: &LabelCovariances| whitening.whiten(part.cross.as_ref());
-    let (wy, ws) = (white(&c.target), white(&c.sensitive));
-    let scaled = beside(
-        correlations(ws.as_ref(), &c.sensitive.variance).as_ref(),
-        correlations(wy.as_ref(), &c.target.variance).as_ref(),
-    );
-    let (q, rank) = span(scaled.as_ref(), tolerance::SPAN, false);
-    let q = q.subcols(0, rank).to_owned();
-    let side = |w: &Mat<f64>, part: &LabelCovariances| Side::new(q.transpose() * w, part);
-    let problem = Problem::new(side(&wy, &c.target), side(&ws, &c.sensitive))?;
-    Ok((problem, q))
-}
-
-/// The problem that the directions of a basis really have, and the basis with `Cov(u) = I`: what
-/// rounding left of both is measured, not assumed. `size` directions are known to the labels; a
-/// further one is kept where it is as unknown to them as it was meant to be.
-fn settled(c: &Covariances, mut basis: Mat<f64>, size: usize) -> Result<(Problem, Mat<f64>)> {
-    for _ in 0..2 {
-        let h = congruence(basis.as_ref(), c.features.as_ref());
-        let off = (&h - Mat::<f64>::identity(h.nrows(), h.ncols())).norm_max();
-        if off <= UNIT {
-            break;
-        }
-        let factor = cholesky(h.as_ref()).map_err(|_| Error::Unstable)?;
-        solve_lower(factor.as_ref(), basis.as_mut().transpose_mut());
-    }
-    let cross = |part: &LabelCovariances| basis.transpose() * &part.cross;
-    let (target, sensitive) = (cross(&c.target), cross(&c.sensitive));
-    let beyond = |cross: &Mat<f64>, part: &LabelCovariances| {
-        let rest = cross.as_ref().subrows(size, cross.nrows() - size);
-        correlations(rest, &part.variance).norm_max()
-    };
-    let known = beyond(&target, &c.target).max(beyond(&sensitive, &c.sensitive));
-    let kept = if known <= tolerance::SPAN { basis.ncols() } else { size };
-    let half = |cross: &Mat<f64>, part: &LabelCovariances| {
-        Side::new(cross.as_ref().subrows(0, size).to_owned(), part)
-    };
-    let problem = Problem::new(half(&target, &c.target), half(&sensitive, &c.sensitive))?;
-    Ok((problem, basis.subcols(0, kept).to_owned()))
-}
-
-/// Directions of the whitened space as weights of the features, the least of those that encode the
-/// rows alike.
-pub(crate) fn weights_of(
-    c: &Covariances,
-    whitening: &Whitening,
-    directions: MatRef<'_, f64>,
-) -> Mat<f64> {
-    let weights = whitening.unwhiten(directions);
-    match c.inputs {
-        // With fewer rows than features many weights do. Where sizes are far apart the least ones
-        // would be those of the largest features only.
-        InputCovariances::Features
-            if c.rows > c.features.nrows() as u64 || of_many_sizes(c.deviations()) =>
-        {
-            weights
-        }
-        _ => whitening.least(c.features.as_ref(), weights),
-    }
-}
-
-/// Standard deviations further apart than this lose digits in products over all features.
-const APART: f64 = 1e4;
-
-/// Whether features are of very different sizes.
-pub(crate) fn of_many_sizes(deviations: impl Iterator<Item = f64> + Clone) -> bool {
-    let varying = deviations.filter(|sd| *sd > 0.0);
-    let largest = varying.clone().fold(0.0, f64::max);
-    varying.fold(f64::INFINITY, f64::min) * APART < largest
-}
-
 /// Whether no label column is explained by more than its variance, beyond rounding: a file that
 /// says otherwise is not read.
 pub(crate) fn possible(half: &Half) -> bool {
     let slack = 5e-8 * half.total();
     half.variance.iter().enumerate().all(|(j, v)| half.cross.col(j).squared_norm_l2() <= v + slack)
 }
-
-/// How far `Cov(u)` may be from the identity.
-const UNIT: f64 = 1e-12;
 
 /// What all the features explain of each target, in its own units.
 pub(crate) fn attainable(c: &Covariances) -> Result<Vec<f64>> {
@@ -356,75 +270,4 @@ pub(crate) fn attainable(c: &Covariances) -> Result<Vec<f64>> {
         cross.subcols(at - label.width, label.width).squared_norm_l2()
     });
     Ok(explained.collect())
-}
-
-/// How many directions beyond those that the labels see can be of use: at a corner of the problem
-/// with m limits and a cap, f fractional directions with f(f+1)/2 ≤ m + 1 each need one.
-pub(crate) fn spare_directions(problem: &Problem) -> usize {
-    let labels = problem.target.attributes.len().max(problem.sensitive.attributes.len());
-    (1..=labels + 1).take_while(|f| f * (f + 1) / 2 <= labels + 1).count()
-}
-
-/// `q` with up to `count` further orthonormal columns, as far as there are any.
-fn with_spare(mut q: Mat<f64>, count: usize) -> Mat<f64> {
-    for _ in 0..count {
-        match spare_direction(q.as_ref()) {
-            Some(w) => q = beside(q.as_ref(), w.as_ref()),
-            None => break,
-        }
-    }
-    q
-}
-
-/// A unit vector orthogonal to the columns of `q`, if they leave one: the axis that they cover
-/// least, made orthogonal twice.
-fn spare_direction(q: MatRef<'_, f64>) -> Option<Mat<f64>> {
-    let (k, t) = q.shape();
-    if t >= k {
-        return None;
-    }
-    let covered = |i: usize| q.row(i).squared_norm_l2();
-    let axis = (0..k).min_by(|&a, &b| covered(a).total_cmp(&covered(b)))?;
-    let mut w = Mat::from_fn(k, 1, |i, _| if i == axis { 1.0 } else { 0.0 });
-    for _ in 0..2 {
-        let inside = q * (q.transpose() * &w);
-        w -= inside;
-        let norm = w.norm_l2();
-        w *= faer::Scale(1.0 / norm);
-    }
-    Some(w)
-}
-
-impl Ridged {
-    fn new(c: &Covariances, basis: &Mat<f64>, problem: &Problem) -> Result<Self> {
-        let whitening = Whitening::new(c, 0.0)?;
-        let (exact, q) = project(c, &whitening)?;
-        let (exact, _) = settled(c, whitening.unwhiten(q.as_ref()), exact.size())?;
-        let h = congruence(basis.as_ref(), c.features.as_ref());
-        let factor = cholesky(h.as_ref()).map_err(|_| Error::Unstable)?;
-        Ok(Self::from_parts(exact, factor, problem))
-    }
-
-    pub(crate) fn from_parts(exact: Problem, factor: Mat<f64>, problem: &Problem) -> Self {
-        let solved = |cross: &Mat<f64>| {
-            let mut k = cross.clone();
-            solve_lower(factor.as_ref(), k.as_mut());
-            k
-        };
-        let target = solved(&problem.target.cross);
-        let sensitive = solved(&problem.sensitive.cross);
-        Ridged { exact, factor, target, sensitive }
-    }
-
-    fn explained(&self, g: MatRef<'_, f64>, y: &Half, s: &Half) -> (Vec<f64>, Vec<f64>) {
-        let q = match g.ncols() {
-            0 => Mat::zeros(g.nrows(), 0),
-            _ => (self.factor.transpose() * g).qr().compute_thin_Q(),
-        };
-        let each = |k: &Mat<f64>, half: &Half| {
-            let cross = q.transpose() * k;
-            half.attributes.iter().map(|a| a.explained(cross.as_ref())).collect()
-        };
-        (each(&self.target, y), each(&self.sensitive, s))
-    }
 }

@@ -1,5 +1,6 @@
 //! `sarl audit`.
 
+mod files;
 mod report;
 
 use std::path::{Path, PathBuf};
@@ -8,7 +9,7 @@ use std::time::Instant;
 use faer::Mat;
 use sarl::{Encoder, FitParams, Model};
 use sarl_data::{Schema, Source};
-use sarl_eval::{Options, Own, Side, View};
+use sarl_eval::{Options, Own, Side, View, probes};
 use sarl_lab::criterion::criterion;
 use sarl_lab::{Parts, Rows, Split};
 
@@ -40,7 +41,7 @@ pub fn run(options: &Audit, global: &Global) -> Outcome {
         let hidden = rows.sensitives.iter().enumerate();
         hidden.map(|(i, labels)| (attributes.targets + i, labels.clone())).collect::<Vec<_>>()
     });
-    let who_else = inquiry::second_attacker(&who);
+    let who_else = probes::unblinded(&who);
     let own = split.parts.encoder.as_ref().zip(labels.as_ref());
     let own = own.filter(|_| !who_else.is_empty()).map(|(rows, labels)| Own {
         rows: rows.z.as_ref(),

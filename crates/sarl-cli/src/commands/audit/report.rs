@@ -1,21 +1,16 @@
 //! What the audit says, for people and as JSON.
 
 use sarl::Model;
-use sarl_data::Schema;
-use sarl_eval::{Attributes, Labels, Side, Told};
+use sarl_eval::{Attributes, Side};
 use sarl_lab::criterion::{criterion, judged};
-use sarl_lab::{Audited, Inputs, Subject, fairness, findings, plain};
+use sarl_lab::{fairness, findings, plain};
 use serde_json::{Value, json};
 
 use super::Trisected;
-use crate::args::{Audit, Global};
-use crate::failure::{Exit, Failure, Outcome};
-use crate::inquiry::Files;
-use crate::page::{TableReport, table};
+use crate::args::Audit;
 use crate::provenance::Origin;
 use crate::sheet::{fair, listed};
 use crate::terminal::{self, wrap};
-use crate::typed::Typed;
 use crate::{output, verdict};
 
 /// Everything that was found out.
@@ -59,11 +54,7 @@ impl Report {
             "seeds": self.seeds,
             "criterion": criterion(&self.model).name(),
         });
-        if let (Value::Object(all), Value::Object(more)) =
-            (&mut value, self.z.json(&self.attributes))
-        {
-            all.extend(more);
-        }
+        value = output::joined(value, self.z.json(&self.attributes));
         value["control"] = json!(self.control.as_ref().map(|c| c.json(&self.attributes)));
         if let Some(path) = &options.page.html {
             value["html"] = output::path_json(path);
@@ -103,7 +94,7 @@ impl Report {
     }
 
     /// Which rows were used for what.
-    fn rows(&self) -> String {
+    pub fn rows(&self) -> String {
         let mut text = self.split.parts.words();
         text += &match (&self.split.anew, &self.origin) {
             (Some(_), _) => "The encoder has seen this file, so it was fitted anew with the same \
@@ -130,75 +121,5 @@ impl Report {
             output::percent(self.model.point().leakage),
             judged(&self.model).map_or_else(String::new, |judged| judged.among)
         )
-    }
-
-    /// The report, if one was asked for.
-    pub fn page(
-        &self,
-        options: &Audit,
-        schema: &Schema,
-        files: &Files,
-        global: &Global,
-    ) -> Outcome {
-        if options.page.html.is_none() {
-            return Ok(());
-        }
-        let rows = self.rows();
-        let audited = Audited {
-            attributes: &self.attributes,
-            control: self.control.as_ref(),
-            z: &self.z,
-            what: format!("z of {}", terminal::path(&options.model)),
-            leakage: self.model.point().leakage,
-            rows: rows.trim_end(),
-        };
-        let (table, retune) = (table(schema)?, Typed::retune(&options.model));
-        let inputs = Inputs::of_rows(&table, self.split.parts.probes.x.as_ref());
-        let command = |goal: &_, option: &str| retune.with_goal(goal, option);
-        let subject = Subject {
-            inputs: Some(&inputs),
-            audited: Some(&audited),
-            ..Subject::new("The trade-off", &self.model, &command)
-        };
-        let report = TableReport {
-            command: "audit",
-            source: &files.data,
-            schema,
-            table,
-            subject,
-            warnings: Vec::new(),
-            seed: options.seed,
-        };
-        report.write(&options.page, global)?;
-        Ok(())
-    }
-
-    /// The test rows with their labels and what the best attacker predicts of the target.
-    pub fn predictions(&self) -> Outcome<Vec<u8>> {
-        let Some(target) = self.z.targets.first() else {
-            return Err(Failure::usage("--predictions: the model has no target to predict"));
-        };
-        let mut header = vec!["row".to_owned()];
-        header.extend(self.attributes.all.iter().map(|a| a.name.clone()));
-        header.push(format!("{}_predicted", target.attribute));
-        let class = |names: &[String], code: u32| {
-            names.get(code as usize).cloned().unwrap_or_else(|| code.to_string())
-        };
-        let cell = |labels: &Labels, names: &[String], i: usize| match labels {
-            Labels::Classes { codes, .. } => class(names, codes[i]),
-            Labels::Numbers(values) => values[i].to_string(),
-        };
-        let mut csv = csv::Writer::from_writer(Vec::new());
-        csv.write_record(&header)?;
-        for (i, place) in self.split.parts.test.places.iter().enumerate() {
-            let mut line = vec![place.to_string()];
-            line.extend(self.attributes.all.iter().map(|a| cell(&a.test, &a.classes, i)));
-            line.push(match &target.best.told {
-                Told::Classes(codes) => class(&self.attributes.all[0].classes, codes[i]),
-                Told::Numbers(values) => values[i].to_string(),
-            });
-            csv.write_record(&line)?;
-        }
-        csv.into_inner().map_err(|e| Failure::new(Exit::Machine, e.to_string()))
     }
 }

@@ -108,9 +108,9 @@ fn report(
         subtitle: "sarl compare".to_owned(),
         rows: options.page.html_rows as usize,
         columns: &columns,
-        command: &|method, goal, option| match method {
-            Method::Linear => linear.with_goal(goal, option),
-            _ => kernel.with_goal(goal, option),
+        command: &|method, _, option| match method {
+            Method::Linear => linear.with_goal(option),
+            _ => kernel.with_goal(option),
         },
         makes: ["Command for such an encoder of all rows", "Command for this encoder"],
         about: page::about(

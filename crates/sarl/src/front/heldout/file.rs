@@ -12,7 +12,7 @@ use crate::container::{Reader, Writer};
 use crate::spectral::Reduced;
 use crate::spectral::attribute::{Attribute, Side};
 use crate::spectral::problem::{Half, Problem};
-use crate::spectral::reduced::Ridged;
+use crate::spectral::ridged::Ridged;
 
 /// Folds of problems with more directions are not stored.
 const MOST: usize = 64;

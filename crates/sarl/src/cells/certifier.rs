@@ -1,0 +1,155 @@
+//! Rows by cell and group, counted.
+
+use super::cells::{CellCertificate, Cells, CertifiedAttribute, CertifiedTarget, PartRows};
+use super::counts::Counts;
+use crate::encoder::{Encoder, Model};
+use crate::moments::{Block, Element, Label, LabelBlock, LabelKind, Layout, Role};
+use crate::{Error, Result};
+
+/// Counts rows that neither fitted the encoder nor chose its cells.
+#[derive(Clone, Debug)]
+pub struct Certifier {
+    encoder: Encoder,
+    cells: Cells,
+    labels: Vec<Label>,
+    layout: Layout,
+    counts: Vec<Counts>,
+    targets: Vec<Errors>,
+}
+
+/// What was predicted wrongly of a target.
+#[derive(Clone, Debug)]
+enum Errors {
+    Classes {
+        right: u64,
+        rows: Vec<u64>,
+    },
+    /// Sums of squared errors, of values and of their squares, by column.
+    Numbers {
+        errors: f64,
+        rows: f64,
+        sums: Vec<f64>,
+        squares: f64,
+    },
+}
+
+impl Certifier {
+    /// Of a model with cells.
+    pub fn new(model: &Model) -> Result<Self> {
+        let cells = model.cells().ok_or(Error::Unavailable("this model has no cells"))?.clone();
+        let labels = model.labels().to_vec();
+        let groups = |label: &Label| match label.kind {
+            LabelKind::Class { classes } => Ok(Counts::new(cells.count(), classes)),
+            _ => Err(Error::NoGroups { name: label.name.clone() }),
+        };
+        let of = |role: Role| labels.iter().filter(move |l| l.role == role);
+        let counts = of(Role::Sensitive).map(groups).collect::<Result<_>>()?;
+        let errors = |label: &Label| match label.kind {
+            LabelKind::Class { classes } => Errors::Classes { right: 0, rows: vec![0; classes] },
+            LabelKind::Number { width } | LabelKind::Kernel { columns: width } => {
+                Errors::Numbers { errors: 0.0, rows: 0.0, sums: vec![0.0; width], squares: 0.0 }
+            }
+            LabelKind::Features => Errors::Classes { right: 0, rows: Vec::new() },
+        };
+        let targets = of(Role::Target).map(errors).collect();
+        let encoder = model.encoder();
+        let layout = encoder.layout(&labels);
+        Ok(Certifier { encoder, cells, labels, layout, counts, targets })
+    }
+
+    /// Adds rows.
+    pub fn push<T: Element>(&mut self, block: &Block<'_, T>) -> Result<()> {
+        if block.weights.is_some() {
+            return Err(Error::Weighted);
+        }
+        block.check_beside(&self.layout, self.rows())?;
+        let found = self.encoder.cells_of(block)?;
+        let (mut kept, mut hidden) = (0, 0);
+        for (label, values) in self.labels.iter().zip(&block.labels) {
+            match (label.role, values) {
+                (Role::Sensitive, LabelBlock::Class(groups)) => {
+                    let counts = &mut self.counts[hidden];
+                    found.iter().zip(*groups).for_each(|(&cell, &group)| counts.add(cell, group));
+                    hidden += 1;
+                }
+                (Role::Target, values) => {
+                    self.targets[kept].add(&found, values, &self.cells.expected[kept]);
+                    kept += 1;
+                }
+                (Role::Sensitive, LabelBlock::Number(_)) => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Rows so far.
+    pub fn rows(&self) -> u64 {
+        self.counts.first().map_or(0, Counts::rows)
+    }
+
+    /// What these rows prove. `rows` of the fit and of the choice are carried along.
+    pub fn certificate(&self, confidence: f64, looks: usize, rows: PartRows) -> CellCertificate {
+        let named =
+            |role: Role| self.labels.iter().filter(move |l| l.role == role).map(|l| l.name.clone());
+        let attributes = named(Role::Sensitive).zip(&self.cells.rules).zip(&self.counts).map(
+            |((name, rule), counts)| CertifiedAttribute {
+                name,
+                rule: *rule,
+                counts: counts.clone(),
+            },
+        );
+        let targets = named(Role::Target).zip(&self.targets).map(|(name, errors)| {
+            let (score, guess) = errors.score();
+            CertifiedTarget { name, score, guess }
+        });
+        CellCertificate {
+            confidence,
+            looks,
+            rows: PartRows { certify: self.rows(), ..rows },
+            attributes: attributes.collect(),
+            targets: targets.collect(),
+        }
+    }
+}
+
+impl Errors {
+    fn add(&mut self, cells: &[u32], values: &LabelBlock<'_>, expected: &[Vec<f64>]) {
+        match (self, values) {
+            (Errors::Classes { right, rows }, LabelBlock::Class(classes)) => {
+                for (&cell, &class) in cells.iter().zip(*classes) {
+                    if let Some(count) = rows.get_mut(class as usize) {
+                        *count += 1;
+                    }
+                    let wanted = expected[cell as usize].first().copied();
+                    *right += u64::from(wanted == Some(f64::from(class)));
+                }
+            }
+            (Errors::Numbers { errors, rows, sums, squares }, LabelBlock::Number(numbers)) => {
+                for (i, &cell) in cells.iter().enumerate() {
+                    *rows += 1.0;
+                    for (j, v) in numbers.row(i).iter().enumerate() {
+                        *errors += (v - expected[cell as usize][j]).powi(2);
+                        sums[j] += v;
+                        *squares += v * v;
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// What is reached, and what is reached without cells.
+    fn score(&self) -> (f64, f64) {
+        match self {
+            Errors::Classes { right, rows } => {
+                let all = rows.iter().sum::<u64>().max(1) as f64;
+                let most = rows.iter().copied().max().unwrap_or(0);
+                (*right as f64 / all, most as f64 / all)
+            }
+            Errors::Numbers { errors, rows, sums, squares } => {
+                let around = squares - sums.iter().map(|s| s * s).sum::<f64>() / rows.max(1.0);
+                (if around > 0.0 { 1.0 - errors / around } else { 0.0 }, 0.0)
+            }
+        }
+    }
+}

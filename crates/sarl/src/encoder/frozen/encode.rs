@@ -1,0 +1,192 @@
+//! From rows to z.
+
+use faer::{Mat, MatRef};
+use rayon::prelude::*;
+
+use super::Encoder;
+use crate::error::Place;
+use crate::features::Columns;
+use crate::moments::{Block, Element, NO_CLASS, check_finite, row_slice};
+use crate::{Error, Result};
+
+/// Rows encoded at a time by one worker.
+const ROWS: usize = 1024;
+
+impl Encoder {
+    /// The cell of each row of a block.
+    pub fn cells_of<T: Element>(&self, block: &Block<'_, T>) -> Result<Vec<u32>> {
+        let cells = self.cells.as_ref().ok_or(Error::Unavailable("this encoder has no cells"))?;
+        let z = self.uncut(block)?;
+        Ok((0..z.nrows()).map(|i| cells.partition().cell(|axis| z[(i, axis)])).collect())
+    }
+
+    /// Each row of z moved to the centre of its cell, if there are cells.
+    fn cut(&self, mut z: Mat<f64>) -> Mat<f64> {
+        if let Some(cells) = &self.cells {
+            for i in 0..z.nrows() {
+                let cell = cells.partition().cell(|axis| z[(i, axis)]) as usize;
+                for (j, v) in cells.centres()[cell].iter().enumerate() {
+                    z[(i, j)] = *v;
+                }
+            }
+        }
+        z
+    }
+
+    /// z for each row of x, rows × dim, in parallel over rows.
+    pub fn encode<T: Element>(&self, x: MatRef<'_, T>) -> Result<Mat<f64>> {
+        if x.ncols() != self.inputs() {
+            return Err(Error::shape("input columns", x.ncols(), self.inputs()));
+        }
+        Ok(self.cut(self.encode_columns(x, &[])?))
+    }
+
+    /// z for each row of a block, whose class-coded features are looked up, not multiplied.
+    /// Labels and weights are not looked at.
+    pub fn encode_block<T: Element>(&self, block: &Block<'_, T>) -> Result<Mat<f64>> {
+        Ok(self.cut(self.uncut(block)?))
+    }
+
+    /// z before it is cut.
+    fn uncut<T: Element>(&self, block: &Block<'_, T>) -> Result<Mat<f64>> {
+        self.raw.check(block)?;
+        if !matches!(self.columns, Columns::Linear { .. }) && !self.raw.categories.is_empty() {
+            check_finite(block.dense, 0, Place::Feature)?;
+            let x = self.raw.rows(block.dense, &block.codes);
+            let x = MatRef::from_row_major_slice(&x, block.rows(), self.inputs());
+            return self.encode_columns(x, &[]);
+        }
+        let mut coded = Vec::with_capacity(block.codes.len());
+        let mut start = self.raw.dense;
+        for (&codes, &classes) in block.codes.iter().zip(&self.raw.categories) {
+            coded.push((start, codes));
+            start += classes;
+        }
+        self.encode_columns(block.dense, &coded)
+    }
+
+    /// z of a block by each of several encoders of the same fit: what they share is computed once.
+    pub(crate) fn encode_each<T: Element>(
+        encoders: &[Encoder],
+        block: &Block<'_, T>,
+    ) -> Result<Vec<Mat<f64>>> {
+        let Some(first) = encoders.first() else { return Ok(Vec::new()) };
+        if matches!(first.columns, Columns::Linear { .. }) {
+            return encoders.iter().map(|e| e.encode_block(block)).collect();
+        }
+        first.raw.check(block)?;
+        check_finite(block.dense, 0, Place::Feature)?;
+        let x = first.raw.rows(block.dense, &block.codes);
+        let x = MatRef::from_row_major_slice(&x, block.rows(), first.inputs());
+        let parts =
+            x.par_row_chunks(ROWS).map(|x| first.features(x)).collect::<Result<Vec<_>>>()?;
+        let encoded = |e: &Encoder| -> Result<Mat<f64>> {
+            let mut z = Mat::zeros(block.rows(), e.dim());
+            for (i, features) in parts.iter().enumerate() {
+                let part = e.encode_features(features.as_ref())?;
+                z.as_mut().subrows_mut(i * ROWS, part.nrows()).copy_from(&part);
+            }
+            Ok(z)
+        };
+        encoders.iter().map(encoded).collect()
+    }
+
+    /// What the map makes of each row of x: the columns that the weights belong to. One matrix
+    /// serves every encoder of the same fit, see [`Encoder::encode_features`].
+    pub fn features(&self, x: MatRef<'_, f64>) -> Result<Mat<f64>> {
+        if x.ncols() != self.inputs() {
+            return Err(Error::shape("input columns", x.ncols(), self.inputs()));
+        }
+        check_finite(x, 0, Place::Feature)?;
+        let x = match self.shift.is_empty() {
+            true => x.to_owned(),
+            false => self.scaled(x, &mut Vec::new()).to_owned(),
+        };
+        Ok(match &self.columns {
+            Columns::Linear { .. } => x,
+            columns => columns.apply(x.as_ref()),
+        })
+    }
+
+    /// z of rows whose [`Encoder::features`] are known.
+    pub fn encode_features(&self, features: MatRef<'_, f64>) -> Result<Mat<f64>> {
+        if features.ncols() != self.weights.nrows() {
+            return Err(Error::shape("features", features.ncols(), self.weights.nrows()));
+        }
+        let mut z = features * &self.weights;
+        for (j, offset) in self.rest.iter().enumerate() {
+            z.col_mut(j).iter_mut().for_each(|v| *v -= offset);
+        }
+        Ok(self.cut(finite(z)?))
+    }
+
+    /// `coded` are the first weight row and the codes of each class-coded input.
+    fn encode_columns<T: Element>(
+        &self,
+        x: MatRef<'_, T>,
+        coded: &[(usize, &[u32])],
+    ) -> Result<Mat<f64>> {
+        check_finite(x, 0, Place::Feature)?;
+        let mut z = Mat::zeros(x.nrows(), self.dim());
+        if self.dim() == 0 {
+            return Ok(z);
+        }
+        let dense = match &self.columns {
+            Columns::Linear { .. } => self.weights.subrows(0, x.ncols()),
+            _ => self.weights.as_ref(),
+        };
+        let parts = z.as_mut().par_row_chunks_mut(ROWS);
+        // One buffer for each worker: to allocate it anew for each part takes as long as the rest.
+        parts.enumerate().for_each_init(Vec::new, |buffer, (i, mut part)| {
+            let first = i * ROWS;
+            let rows = x.subrows(first, part.nrows());
+            let rows = match T::as_doubles(rows).filter(|_| self.shift.is_empty()) {
+                Some(rows) => rows,
+                None => self.scaled(rows, buffer),
+            };
+            let mut encoded = match &self.columns {
+                Columns::Linear { .. } => rows * dense,
+                columns => columns.apply(rows) * dense,
+            };
+            for (j, offset) in self.rest.iter().enumerate() {
+                let weights = self.weights.col_as_slice(j);
+                for (i, v) in encoded.col_mut(j).iter_mut().enumerate() {
+                    let looked_up = coded
+                        .iter()
+                        .filter(|(_, codes)| codes[first + i] != NO_CLASS)
+                        .map(|(start, codes)| weights[start + codes[first + i] as usize]);
+                    *v += looked_up.sum::<f64>() - offset;
+                }
+            }
+            part.copy_from(&encoded);
+        });
+        finite(z)
+    }
+
+    /// Rows as doubles, shifted and scaled, in the buffer.
+    fn scaled<'b, T: Element>(
+        &self,
+        x: MatRef<'_, T>,
+        buffer: &'b mut Vec<f64>,
+    ) -> MatRef<'b, f64> {
+        let (rows, width) = x.shape();
+        buffer.clear();
+        for i in 0..rows {
+            match row_slice(x, i) {
+                Some(row) => buffer.extend(row.iter().map(|&v| v.into())),
+                None => buffer.extend((0..width).map(|j| x[(i, j)].into())),
+            }
+        }
+        for row in buffer.chunks_mut(width.max(1)) {
+            row.iter_mut().zip(&self.shift).for_each(|(v, shift)| *v -= shift);
+            row.iter_mut().zip(&self.factor).for_each(|(v, factor)| *v *= factor);
+        }
+        MatRef::from_row_major_slice(buffer, rows, width)
+    }
+}
+
+/// z, unless it overflows.
+fn finite(z: Mat<f64>) -> Result<Mat<f64>> {
+    let finite = (0..z.ncols()).all(|j| z.col(j).iter().all(|v| v.is_finite()));
+    if finite { Ok(z) } else { Err(Error::EncodingOverflow) }
+}
