@@ -202,6 +202,7 @@ fn beside<'a>(
         codes: codes.iter().map(slice).collect::<PyResult<_>>()?,
         labels: labels.iter().map(LabelArray::block).collect::<PyResult<_>>()?,
         weights: None,
+        keys: None,
     })
 }
 
@@ -233,7 +234,7 @@ pub fn cells_of<'py, T: Element>(
     codes: &[&[u32]],
     threads: Option<usize>,
 ) -> PyResult<Bound<'py, PyArray1<i64>>> {
-    let beside = Beside { codes: codes.to_vec(), labels: Vec::new(), weights: None };
+    let beside = Beside { codes: codes.to_vec(), labels: Vec::new(), weights: None, keys: None };
     let mut cells: Vec<i64> = Vec::with_capacity(x.nrows());
     each(py, x, &beside, (encoder.weights().nrows(), 0), threads, |block| {
         cells.extend(encoder.cells_of(block)?.into_iter().map(i64::from));

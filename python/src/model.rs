@@ -402,7 +402,7 @@ impl Model {
     ) -> PyResult<Bound<'py, PyArray2<T>>> {
         let encoder = self.encoder()?;
         let (n, dim) = (x.nrows(), encoder.dim());
-        let beside = Beside { codes: codes.to_vec(), labels: Vec::new(), weights: None };
+        let beside = Beside { codes: codes.to_vec(), labels: Vec::new(), weights: None, keys: None };
         // By numpy, which asks for large pages: a Rust vector of this size takes longer to be touched
         // than to be filled.
         let result = PyArray2::zeros(py, [n, dim], false);
