@@ -11,6 +11,8 @@
 True
 """
 
+from typing import Any
+
 from . import plot
 from ._audit import audit
 from ._certificate import Certificate
@@ -37,9 +39,19 @@ __all__ = [
     "KernelSARL",
     "Moments",
     "Point",
+    "Shard",
     "__version__",
     "audit",
     "compare",
     "load",
     "plot",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    # A shard needs Arrow, which nothing else here does.
+    if name == "Shard":
+        from ._shard import Shard
+
+        return Shard
+    raise AttributeError(f"module 'sarl' has no attribute {name!r}")

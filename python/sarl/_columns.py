@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import astuple, dataclass, field
+from dataclasses import astuple, dataclass, field, replace
 from typing import Any
 
 import narwhals.stable.v1 as nw
@@ -248,6 +248,23 @@ class Columns:
             )
         index |= dict.fromkeys(new, none)
         return np.fromiter(map(index.__getitem__, cells), np.uint32, len(cells))
+
+    def read_more(self, x: Any) -> tuple[Columns, Any, list[Codes]]:
+        """The same for rows that may have new categories, with the columns that have these too."""
+        if not self.categories or not is_table(x):
+            return self, *self.read(x)
+        table = frame(x)
+        grown = tuple(self._grown(table, c) for c in self.categories)
+        columns = replace(self, categories=grown)
+        return columns, *columns.read(x)
+
+    def _grown(self, table: nw.DataFrame[Any], known: Categories) -> Categories:
+        name = self.names[known.place]
+        if name not in table.columns:
+            return known
+        found = table[name].unique().to_list()
+        new = {category(v) for v in found if not is_missing(v)} - {*known.values, *known.spare}
+        return replace(known, values=(*known.values, *sorted(new)))
 
     def _filled(self, dense: Any) -> Any:
         if self.fills is None or is_sparse(dense):

@@ -13,6 +13,7 @@ from ._checks import is_number, named_columns, threads
 from ._columns import Columns
 from ._inputs import fit_params, read_rows, read_sensitive, unseen
 from ._label import Label, Values
+from ._moments import Part
 from ._progress import Bar
 from ._rows import parts
 from ._solved import Solved
@@ -39,7 +40,7 @@ def cut(estimator: Any, goal: dict[str, Any], X: Any, y: Any, s: Any) -> Solved:
     fit, choose, certify = (np.flatnonzero(part == which) for which in range(3))
     name = type(estimator).__name__
     with Bar(dense.shape[0], f"{name} rows", bool(estimator.verbose)) as progress:
-        core = moments._begin(columns, labels, dense, codes, values, None, fit)
+        core = moments._begin(Part(columns, dense, codes, labels, values), fit)
         with named_columns(columns, fit):
             for at, x in parts(dense, fit):
                 of = [c[at] for c in codes], [v[at] for v in values]

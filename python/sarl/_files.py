@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import tempfile
 from typing import Any, TypeVar
 
 import numpy as np
@@ -143,30 +144,48 @@ def load(path: str | os.PathLike[str], cls: type[E] | None = None) -> E:
     >>> sarl.load(path)
     SARL(max_leakage=0.1)
     """
-    import sarl
-
     try:
         with open(path, "rb") as file:
             data = file.read()
     except IsADirectoryError:
         raise ValueError(f"{os.fspath(path)} is a folder, not a model file") from None
+    return from_bytes(data, os.fspath(path), cls)
+
+
+def from_bytes(data: bytes, name: str, cls: type[E] | None = None) -> E:
+    """The fitted estimator in the bytes of a model file of this name."""
+    import sarl
+
     try:
         model = _core.Model.from_bytes(data)
     except ValueError as problem:
-        raise ValueError(f"{os.fspath(path)}: {problem}") from None
+        raise ValueError(f"{name}: {problem}") from None
     extra = model.extra
     about = json.loads(extra.get("python", "{}"))
     solved = _solved(model, extra, about)
     found = _class(solved, about, sarl)
-    if cls is not None and not issubclass(found, cls):
+    if cls is not None and issubclass(cls, found):
+        found = cls
+    elif cls is not None and not issubclass(found, cls):
         kernel, certified = sarl.KernelSARL, sarl.CertifiedSARL
-        if certified in (cls, found) or (cls is kernel) != (found is kernel) or cls is sarl.Eraser:
-            raise ValueError(
-                f"{os.fspath(path)} holds a model of {found.__name__}, not of {cls.__name__}"
-            )
+        if (
+            certified in (cls, found)
+            or issubclass(cls, kernel) != issubclass(found, kernel)
+            or issubclass(cls, sarl.Eraser)
+        ):
+            raise ValueError(f"{name} holds a model of {found.__name__}, not of {cls.__name__}")
         found = cls
     restored: E = _restored(found, solved, about.get("params"))
     return restored
+
+
+def to_bytes(estimator: Any) -> bytes:
+    """The bytes of the model file of a fitted estimator."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "model.safetensors")
+        estimator.save(path)
+        with open(path, "rb") as file:
+            return file.read()
 
 
 def _restored(cls: Any, solved: Solved, params: dict[str, Any] | None) -> Any:

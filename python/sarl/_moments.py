@@ -4,21 +4,37 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
 from sklearn.utils.validation import _check_sample_weight
 
-from . import _core, _criterion, _labels
+from . import _core, _criterion, _labels, _merging
 from ._checks import check_choice, check_folds, named_columns, threads
-from ._columns import Columns
+from ._columns import Codes, Columns
 from ._label import MERGING, Label, Values
 from ._labels import Treats
 from ._progress import Progress
 from ._rows import is_table, native, parts
 from ._words import documented
+
+#: What decides on the fold of a row.
+FOLD_BY = ("position", "content", "key")
+
+
+class Part(NamedTuple):
+    """Rows as the core takes them, with what is known of their columns and labels."""
+
+    columns: Columns
+    dense: Any
+    codes: list[Codes]
+    labels: list[Label]
+    values: list[Values]
+    weights: NDArray[np.float64] | None = None
+    #: What decides on the folds of rows, by their ids.
+    ids: NDArray[np.uint64] | None = None
 
 
 @documented
@@ -36,6 +52,10 @@ class Moments:
     precision : {{"double", "single"}}, default="double"
         How products of features are formed. Single is faster, for embeddings that are single
         precision anyway.
+    fold_by : {{"position", "content", "key"}}, default="position"
+        What decides on the fold of a row. By position, folds are balanced, but other shards are other
+        folds. By content it is the features: shards in any order, of any size, give the same
+        folds and so the same held-out losses. By key it is `row_id`.
     random_state : int, default=0
         Decides which row goes to which fold.
     {labels}
@@ -68,6 +88,7 @@ class Moments:
         *,
         folds: int = 5,
         precision: str = "double",
+        fold_by: str = "position",
         random_state: int = 0,
         target_type: Treats = "auto",
         sensitive_type: Treats = "auto",
@@ -78,6 +99,7 @@ class Moments:
     ) -> None:
         self.folds = folds
         self.precision = precision
+        self.fold_by = fold_by
         self.random_state = random_state
         self.target_type = target_type
         self.sensitive_type = sensitive_type
@@ -111,6 +133,7 @@ class Moments:
             "ridge": "default",
             "dimensions": None,
             "folds": check_folds(self.folds),
+            "fold_by": check_choice("fold_by", self.fold_by, FOLD_BY),
             "seed": self.random_state,
             "precision": check_choice("precision", self.precision, ("double", "single")),
             "criterion": _criterion.settle(self.criterion, self.favourable, labels),
@@ -122,8 +145,10 @@ class Moments:
         y: Any = None,
         sensitive_features: Any = None,
         sample_weight: ArrayLike | None = None,
+        *,
+        row_id: Any = None,
     ) -> Moments:
-        """Add rows: all of them, or none if any is refused.
+        """Add rows: all of them, or none if any is refused. They may have new categories and classes.
 
         Parameters
         ----------
@@ -135,6 +160,9 @@ class Moments:
             What is to be hidden.
         sample_weight : array of n_rows, optional
             A weight for each row.
+        row_id : array of n_rows, optional
+            An id of each row, a text or a number, which decides on its fold with ``fold_by="key"``:
+            rows of one person, say, are then always in one fold.
 
         Returns
         -------
@@ -150,7 +178,7 @@ class Moments:
                 ensure_all_finite=False,
                 ensure_min_samples=0,
             )
-        self._update(X, y, sensitive_features, sample_weight)
+        self._update(X, y, sensitive_features, sample_weight, row_id=row_id, unseen="add")
         return self
 
     def _update(
@@ -160,22 +188,34 @@ class Moments:
         s: Any,
         sample_weight: ArrayLike | None,
         *,
+        row_id: Any = None,
         leave_out: Sequence[int] = (),
         unseen: str = "error",
         progress: Progress | None = None,
     ) -> None:
         if s is None:
             raise ValueError("sensitive_features is missing: it is what is to be hidden")
-        columns = self._columns or Columns.learn(X, leave_out)
-        dense, codes = columns.read(X, unseen)
-        known = self._core is not None
+        if self._columns is None:
+            columns = Columns.learn(X, leave_out)
+            dense, codes = columns.read(X, unseen)
+        elif unseen == "add" and self._kernel is None:
+            columns, dense, codes = self._columns.read_more(X)
+        else:
+            columns = self._columns
+            dense, codes = columns.read(X, "error" if unseen == "add" else unseen)
         weights: NDArray[np.float64] | None = None
         if sample_weight is not None:
             weights = _check_sample_weight(sample_weight, dense, dtype=np.float64, copy=False)
             weights = np.ascontiguousarray(weights)
         labels, values = self._read_labels(y, s, weights)
+        ids = None if row_id is None else _merging.id_keys(row_id, dense.shape[0])
+        self._add(Part(columns, dense, codes, labels, values, weights, ids), progress)
+
+    def _add(self, part: Part, progress: Progress | None = None) -> None:
+        """Adds rows that were read."""
+        columns, dense, codes, labels, values, weights, _ = part
         target = any(label.target for label in labels)
-        if known and bool(self._of(True)) != target:
+        if self._core is not None and bool(self._of(True)) != target:
             raise ValueError(
                 "y was not given before: the features are the target"
                 if target
@@ -187,27 +227,46 @@ class Moments:
                 "keep_features and y: with criterion='parity' nothing is hidden beside a target"
             )
         _criterion.settle(self.criterion, self.favourable, labels, add=True)
-        if self._core is None:
-            core = self._begin(columns, labels, dense, codes, values, weights)
-        else:
-            # What is refused later must leave this as it was.
-            core = self._core.copy()
-            for place, (old, new) in enumerate(zip(self._labels, labels, strict=True)):
-                if new.size != old.size:
-                    self._reclass(core, place, list(range(old.size)), new)
+        keys = self._keys(part)
+        core = self._ready(part)
         with named_columns(columns):
-            for rows, part in parts(dense):
+            for rows, some in parts(dense):
                 core.push(
-                    part,
+                    some,
                     [c[rows] for c in codes],
                     [v[rows] for v in values],
                     None if weights is None else weights[rows],
+                    keys=None if keys is None else keys[rows],
                     threads=threads(self.n_jobs),
                     progress=progress,
                 )
         for label, of in zip(labels, values, strict=True):
             label.count(of, weights)
         self._columns, self._labels, self._core = columns, labels, core
+
+    def _ready(self, part: Part) -> _core.Fit:
+        """A fit that these rows can be pushed into. What is refused later leaves this as it was."""
+        if self._core is None or self._columns is None:
+            return self._begin(part)
+        core = self._core.copy()
+        _merging.recode(core, self._columns, part.columns)
+        for place, (old, new) in enumerate(zip(self._labels, part.labels, strict=True)):
+            if new.size != old.size:
+                self._reclass(core, place, list(range(old.size)), new)
+        return core
+
+    def _keys(self, part: Part) -> NDArray[np.uint64] | None:
+        """What decides on the fold of each row, beside its numbers or alone."""
+        by = check_choice("fold_by", self.fold_by, FOLD_BY)
+        if (part.ids is None) == (by == "key"):
+            raise ValueError(
+                "row_id is missing: with fold_by='key' it decides on the folds"
+                if by == "key"
+                else f"row_id was passed, but fold_by is {by!r}: use fold_by='key'"
+            )
+        if by != "content":
+            return part.ids
+        return _merging.category_keys(part.columns, part.codes, part.dense.shape[0])
 
     def _reclass(self, core: _core.Fit, place: int, to: list[int], new: Label) -> None:
         """Renumbers the classes of a label in the sums of a fit."""
@@ -238,17 +297,9 @@ class Moments:
     def _of(self, target: bool) -> list[Label]:
         return [label for label in self._labels if label.target == target]
 
-    def _begin(
-        self,
-        columns: Columns,
-        labels: list[Label],
-        dense: Any,
-        codes: list[NDArray[np.uint32]],
-        values: list[Values],
-        weights: NDArray[np.float64] | None,
-        which: NDArray[np.intp] | None = None,
-    ) -> _core.Fit:
+    def _begin(self, part: Part, which: NDArray[np.intp] | None = None) -> _core.Fit:
         """A fit that rows can be pushed into; kernels look at them, or at those at some places."""
+        columns, dense, codes, labels, values, weights, _ = part
         core = _core.Fit(
             json.dumps(self._params(labels)),
             *self._layout(columns, labels),
@@ -257,13 +308,13 @@ class Moments:
         )
         if core.needs_sample:
             with named_columns(columns, which):
-                for rows, part in parts(dense, which):
+                for rows, some in parts(dense, which):
                     beside = [c[rows] for c in codes], [v[rows] for v in values]
-                    core.sample(part, *beside, None if weights is None else weights[rows])
+                    core.sample(some, *beside, None if weights is None else weights[rows])
                 if self._public is not None:
                     given, of_given = self._public_rows(columns)
-                    for rows, part in parts(given):
-                        core.sample(part, [c[rows] for c in of_given], [], landmarks=True)
+                    for rows, some in parts(given):
+                        core.sample(some, [c[rows] for c in of_given], [], landmarks=True)
             core.choose(threads(self.n_jobs))
             self._public = None
         return core
@@ -289,7 +340,7 @@ class Moments:
         )
 
     def merge(self, other: Moments) -> Moments:
-        """Add the rows of other moments, exactly. They may have other classes.
+        """Add the rows of other moments, exactly. They may have other categories and classes.
 
         Bins, combinations and kernels of labels must be the same: see :meth:`empty`.
 
@@ -300,8 +351,8 @@ class Moments:
         """
         if not isinstance(other, Moments):
             raise TypeError(f"moments can be merged with moments, not with {type(other).__name__}")
-        if self._kernel is not None or other._kernel is not None:
-            raise ValueError("moments behind a kernel cannot be merged: each has a map of its own")
+        if self._kernel != other._kernel:
+            raise ValueError("these moments cannot be merged: their kernels differ")
         if other._core is None:
             return self
         if self.keep_features != other.keep_features:
@@ -312,12 +363,14 @@ class Moments:
             self._columns, self._labels = other._columns, list(other._labels)
             self._core = other._core.copy()
             return self
-        if self._columns != other._columns:
-            raise ValueError("these moments cannot be merged: their columns differ")
+        assert self._columns is not None and other._columns is not None
+        columns, places = _merging.union(self._columns, other._columns)
         mine, theirs = ([(a.target, a.kind, a.kernel) for a in m._labels] for m in (self, other))
         if mine != theirs:
             raise ValueError("these moments cannot be merged: their labels differ")
         core, added = self._core.copy(), other._core.copy()
+        _merging.recode(core, self._columns, columns)
+        _merging.recode(added, other._columns, columns, places)
         labels = []
         for place, (a, b) in enumerate(zip(self._labels, other._labels, strict=True)):
             both, to = _labels.union(a, b)
@@ -333,8 +386,18 @@ class Moments:
         except ValueError as problem:
             hint = MERGING if "of their labels" in str(problem) else ""
             raise ValueError(f"{problem}{hint}") from None
-        self._labels, self._core = labels, core
+        self._columns, self._labels, self._core = columns, labels, core
         return self
+
+    def _in_order(self) -> Moments:
+        """The same with categories and classes in the order in which one machine has them."""
+        new = self.copy()
+        if new._core is not None and new._columns is not None:
+            core = new._core
+            new._columns, new._labels = _merging.in_order(
+                core, new._columns, new._labels, self._reclass
+            )
+        return new
 
     def empty(self) -> Moments:
         """Moments without rows, for other rows with the same columns and labels.
@@ -418,7 +481,15 @@ class Moments:
         return new
 
     def _options(self) -> dict[str, Any]:
-        names = ("folds", "precision", "random_state", "target_type", "sensitive_type", "criterion")
+        names = (
+            "folds",
+            "precision",
+            "fold_by",
+            "random_state",
+            "target_type",
+            "sensitive_type",
+            "criterion",
+        )
         options = {name: getattr(self, name) for name in (*names, "keep_features", "n_jobs")}
         return options | {"favourable": _criterion.plain(self.favourable)}
 

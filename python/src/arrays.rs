@@ -60,6 +60,8 @@ pub struct Beside<'a> {
     pub codes: Vec<&'a [u32]>,
     pub labels: Vec<LabelBlock<'a>>,
     pub weights: Option<&'a [f64]>,
+    /// What decides on the folds of rows.
+    pub keys: Option<&'a [u64]>,
 }
 
 impl<'a> Beside<'a> {
@@ -71,15 +73,19 @@ impl<'a> Beside<'a> {
         let block = Block::new(dense);
         let block = self.codes.iter().fold(block, |block, codes| block.coded(codes));
         let block = self.labels.iter().fold(block, |block, label| block.label(*label));
-        match self.weights {
+        let block = match self.weights {
             Some(weights) => block.weighted(weights),
+            None => block,
+        };
+        match self.keys {
+            Some(keys) => block.keys(keys),
             None => block,
         }
     }
 
     /// Rows `start..start + rows`.
     pub fn slice(&self, start: usize, rows: usize) -> PyResult<Beside<'a>> {
-        let short = || wrong("the labels, codes and weights must have as many rows as X");
+        let short = || wrong("the labels, codes, weights and keys must have as many rows as X");
         let end = start + rows;
         let cut = |codes: &&'a [u32]| codes.get(start..end).ok_or_else(short);
         Ok(Beside {
@@ -99,6 +105,10 @@ impl<'a> Beside<'a> {
                 .collect::<PyResult<_>>()?,
             weights: match self.weights {
                 Some(weights) => Some(weights.get(start..end).ok_or_else(short)?),
+                None => None,
+            },
+            keys: match self.keys {
+                Some(keys) => Some(keys.get(start..end).ok_or_else(short)?),
                 None => None,
             },
         })

@@ -1,4 +1,4 @@
-//! Whole numbers as classes.
+//! Whole numbers as classes, and texts as the keys that decide on folds.
 
 use std::collections::HashMap;
 
@@ -21,6 +21,21 @@ pub fn integer_codes<'py>(
     let values = slice(&values)?;
     let (different, codes) = py.detach(|| coded(values));
     Ok((PyArray1::from_vec(py, different), PyArray1::from_vec(py, codes)))
+}
+
+/// What each text adds to the key of a row as a category of a coded column, or as an id.
+#[pyfunction]
+#[pyo3(signature = (texts, place=None))]
+pub fn text_keys<'py>(
+    py: Python<'py>,
+    texts: Vec<String>,
+    place: Option<usize>,
+) -> Bound<'py, PyArray1<u64>> {
+    let key = |text: &String| match place {
+        Some(place) => sarl::category_key(place, text),
+        None => sarl::text_key(text),
+    };
+    PyArray1::from_vec(py, texts.iter().map(key).collect())
 }
 
 fn coded(values: &[i64]) -> (Vec<i64>, Vec<u32>) {

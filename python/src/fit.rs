@@ -113,6 +113,7 @@ impl Fit {
             codes: codes.iter().map(slice).collect::<PyResult<_>>()?,
             labels: labels.iter().map(LabelArray::block).collect::<PyResult<_>>()?,
             weights: weights.as_ref().map(slice).transpose()?,
+            keys: None,
         };
         let fit = Arc::make_mut(&mut self.fit);
         let done = match &x {
@@ -139,8 +140,9 @@ impl Fit {
         Ok(())
     }
 
-    /// Adds rows: all of them, or none if any is refused.
-    #[pyo3(signature = (x, codes, labels, weights, *, threads=None, progress=None))]
+    /// Adds rows: all of them, or none if any is refused. Keys decide on folds, where these are not
+    /// by position.
+    #[pyo3(signature = (x, codes, labels, weights, *, keys=None, threads=None, progress=None))]
     #[allow(clippy::too_many_arguments, reason = "keywords of Python's")]
     fn push(
         &mut self,
@@ -149,6 +151,7 @@ impl Fit {
         codes: Vec<PyReadonlyArray1<'_, u32>>,
         labels: Vec<LabelArray<'_>>,
         weights: Option<PyReadonlyArray1<'_, f64>>,
+        keys: Option<PyReadonlyArray1<'_, u64>>,
         threads: Option<usize>,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
@@ -156,6 +159,7 @@ impl Fit {
             codes: codes.iter().map(slice).collect::<PyResult<_>>()?,
             labels: labels.iter().map(LabelArray::block).collect::<PyResult<_>>()?,
             weights: weights.as_ref().map(slice).transpose()?,
+            keys: keys.as_ref().map(slice).transpose()?,
         };
         match &x {
             Matrix::Double(x) => self.add(py, view(x)?, &beside, threads, progress),
@@ -176,6 +180,14 @@ impl Fit {
     fn reclass(&mut self, label: usize, to: Vec<u32>, classes: usize) -> PyResult<()> {
         let mut fit = (*self.fit).clone();
         fit.reclass(label, &to, classes).map_err(refused)?;
+        *self = Self::of(fit);
+        Ok(())
+    }
+
+    /// Renumbers the categories of a feature.
+    fn recode(&mut self, category: usize, to: Vec<u32>, size: usize) -> PyResult<()> {
+        let mut fit = (*self.fit).clone();
+        fit.recode(category, &to, size).map_err(refused)?;
         *self = Self::of(fit);
         Ok(())
     }

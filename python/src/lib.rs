@@ -32,7 +32,7 @@ mod _core {
     #[pymodule_export]
     use super::cells::{Counter, Cutter, parts};
     #[pymodule_export]
-    use super::codes::integer_codes;
+    use super::codes::{integer_codes, text_keys};
     #[pymodule_export]
     use super::compare::{Compared, compare, rivals};
     #[pymodule_export]

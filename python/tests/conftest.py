@@ -112,3 +112,120 @@ def same(ours: Any, theirs: Any, at: str = "") -> None:
         assert ours == pytest.approx(theirs, rel=1e-9, abs=1e-9), at
     else:
         assert ours == theirs, at
+
+
+class People:
+    """A table whose categories and classes are not all in every partition of it."""
+
+    features = ("age", "hours", "place", "score", "member")
+
+    def __init__(self, n: int = 3000, seed: int = 3) -> None:
+        import pyarrow as pa
+
+        rng = np.random.default_rng(seed)
+        age, hours, score = rng.normal(size=(3, n))
+        place = np.array(["north", "east", "south", "west", "élan"])[rng.integers(0, 5, n)]
+        member = rng.uniform(size=n) < 0.4
+        score += (place == "north") + 0.5 * member
+        keep = score + hours + rng.normal(size=n)
+        hide = score + age + rng.normal(size=n)
+        self.table = pa.table(
+            {
+                "age": np.round(20 * age + 40).astype(np.int64),
+                "hours": hours.astype(np.float32),
+                "place": place,
+                "score": score,
+                "member": member,
+                "income": np.where(keep > 0.5, ">50K", "<=50K"),
+                "group": np.array(["a", "b", "c"])[np.digitize(hide, [-0.5, 1.5])],
+                "level": np.digitize(hide, [-1, 0, 1]) * 10,
+                "wealth": keep,
+                "weight": rng.uniform(0.2, 3, n),
+                "person": [f"p{k}" for k in rng.integers(0, n // 3, n)],
+            }
+        )
+
+    @property
+    def frame(self) -> Any:
+        """As a DataFrame of pandas."""
+        return self.table.to_pandas()
+
+    @property
+    def X(self) -> Any:
+        """The features."""
+        return self.frame[list(self.features)]
+
+    def parts(self, count: int, seed: int = 0) -> list[Any]:
+        """As many partitions in some order. Few of them have all categories and classes."""
+        by = self.table.sort_by([("place", "ascending"), ("group", "descending")])
+        places = np.array_split(np.arange(len(by)), count)
+        order = np.random.default_rng(seed).permutation(count)
+        return [by.take(places[k]) for k in order]
+
+    def moments(self, **options: Any) -> Any:
+        """The moments of one machine, in one update."""
+        from sarl import Moments
+
+        frame = self.frame
+        options = {"fold_by": "content"} | options
+        ids = frame["person"] if options["fold_by"] == "key" else None
+        return Moments(**options).update(
+            self.X, frame["income"], frame["group"], frame["weight"], row_id=ids
+        )
+
+
+@pytest.fixture(scope="session")
+def people() -> People:
+    return People()
+
+
+#: What two fits of the same rows must agree on.
+FIGURES = ("heldout_", "point_", "bounds_")
+
+
+def same_fit(ours: Any, theirs: Any, X: Any, atol: float = 1e-10) -> None:
+    """Two fits of the same rows have the same losses, bounds, held-out losses and z."""
+    import dataclasses
+
+    def values(of: Any) -> Any:
+        return list(dataclasses.astuple(of) if dataclasses.is_dataclass(of) else of)
+
+    for name in FIGURES:
+        one, other = values(getattr(ours, name)), values(getattr(theirs, name))
+        np.testing.assert_allclose(one, other, rtol=0, atol=atol, err_msg=name)
+    z, expected = np.asarray(ours.transform(X)), np.asarray(theirs.transform(X))
+    np.testing.assert_allclose(z, expected, rtol=0, atol=atol)
+
+
+def engine(name: str) -> Any:
+    """A cluster engine; says plainly when it is not installed."""
+    import importlib
+
+    try:
+        return importlib.import_module(name)
+    except ImportError as problem:
+        if os.environ.get("SARL_REQUIRE_ENGINES"):
+            pytest.fail(f"{name} is required: {problem}")
+        pytest.skip(f"{name} is not installed: pip install .[test]", allow_module_level=True)
+
+
+@pytest.fixture(scope="session")
+def acs() -> Any:
+    """ACSIncome: 60,000 rows with the state as text and the occupation as a category."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    return acs_rows(pq.read_table(real("acs/acs_income_2018.parquet")).slice(0, 1_200_000), pa, 20)
+
+
+def acs_rows(table: Any, pa: Any, step: int) -> Any:
+    """Each of so many rows, with OCCP and ST as text."""
+    table = table.take(np.arange(0, len(table), step))
+    for name, of in (("ST", table["ST"].cast(pa.string())), ("OCCP", table["OCCP"])):
+        place = table.schema.get_field_index(name)
+        table = table.set_column(place, name, of.cast(pa.string()))
+    return table
+
+
+#: The features, the target and what is hidden in ACSIncome.
+ACS = (["AGEP", "COW", "SCHL", "MAR", "OCCP", "POBP", "RELP", "WKHP", "ST"], "PINCP", "SEX")

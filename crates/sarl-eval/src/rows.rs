@@ -1,7 +1,7 @@
 //! Rows in memory with their labels, as the spectral core reads them.
 
 use faer::{Mat, MatRef};
-use sarl::{Block, Fit, FitParams, Fitted, Goal, Layout, Model, Ridge, Role};
+use sarl::{Block, Fit, FitParams, Fitted, FoldBy, Goal, Layout, Model, Ridge, Role};
 
 use crate::task::Labels;
 
@@ -37,11 +37,20 @@ pub fn fit(
 ) -> sarl::Result<Fitted> {
     let kernels = kernels(labels);
     let (layout, block) = labelled(x, labels, &kernels);
-    let mut fit = Fit::new(params.clone(), layout)?.expecting(x.nrows() as u64)?;
+    let mut fit = Fit::new(unkeyed(params), layout)?.expecting(x.nrows() as u64)?;
     fit.sample(&block)?;
     fit.choose(stop)?;
     fit.push(&block)?;
     fit.finish()
+}
+
+/// The same for rows without keys, which folds of these rows cannot depend on.
+fn unkeyed(params: &FitParams) -> FitParams {
+    let fold_by = match params.fold_by {
+        FoldBy::Key => FoldBy::Position,
+        by => by,
+    };
+    FitParams { fold_by, ..params.clone() }
 }
 
 /// The numbers of each kernel, at the place of its first label; nothing at the places of the others.

@@ -157,7 +157,8 @@ fn moments(peer: &mut Peer) -> f64 {
 
     let x: Vec<f32> = x.iter().map(|&v| v as f32).collect();
     let run = || {
-        let options = MomentsOptions { folds: 1, precision: Precision::Single, seed: 0 };
+        let options =
+            MomentsOptions { folds: 1, precision: Precision::Single, ..Default::default() };
         let mut moments = Moments::new(layout(2, 2), options).unwrap();
         let x = MatRef::from_row_major_slice(&x, ROWS, WIDTH);
         seconds(|| moments.push(&Block::new(x).class(&y).class(&s)).unwrap())

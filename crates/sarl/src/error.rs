@@ -152,16 +152,22 @@ pub enum Error {
         role: &'static str,
     },
     /// Two classes were given the same new number.
-    #[error("label `{name}`: two classes cannot become class {class}")]
+    #[error("{what}: two classes cannot become class {class}")]
     ClassTwice {
-        /// The label's name.
-        name: String,
+        /// The label or the class-coded feature.
+        what: String,
         /// The class.
         class: u32,
     },
     /// Moments that cannot be added.
     #[error("these moments cannot be merged: {0}")]
     Merge(Mismatch),
+    /// The folds of rows depend on keys that they do not have.
+    #[error("rows have no keys: {what} need one for each row")]
+    NoKeys {
+        /// What needs them.
+        what: &'static str,
+    },
     /// An argument outside its range.
     #[error("{name} is {value}: {expected}")]
     Argument {
@@ -328,6 +334,9 @@ pub enum Mismatch {
     /// They keep their rows apart in different ways.
     #[error("their folds, seeds or precisions differ")]
     Options,
+    /// The folds of their rows depend on different things.
+    #[error("the folds of their rows are not decided in the same way (position, content or key)")]
+    FoldBy,
     /// Their labels became different columns.
     #[error("the columns of their labels differ")]
     Labels,

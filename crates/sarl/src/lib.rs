@@ -78,8 +78,9 @@ pub use front::{
 };
 pub use labels::Criterion;
 pub use moments::{
-    Block, Covariances, Element, InputCovariances, Label, LabelBlock, LabelColumns,
+    Block, Covariances, Element, FoldBy, InputCovariances, Label, LabelBlock, LabelColumns,
     LabelCovariances, LabelKind, Layout, Moments, MomentsOptions, NO_CLASS, Precision, Role,
+    category_key, text_key,
 };
 pub use spectral::{Losses, Reduced};
 

@@ -42,6 +42,8 @@ impl FeatureMap {
         let beside = Block { codes: Vec::new(), ..block.clone() };
         beside.check_beside(moments.layout(), moments.rows())?;
         check_finite(block.dense, moments.rows(), Place::Feature)?;
+        let hashes = block.hashed(moments.options().fold_by)?;
+        let block = Block { hashes: hashes.as_deref(), ..block.clone() };
         let mut features = Vec::new();
         let mut start = 0;
         while start < block.rows() {
@@ -57,8 +59,10 @@ impl FeatureMap {
                 inputs: keeps.then_some(x),
                 labels: part.labels,
                 weights: part.weights,
+                keys: None,
+                hashes: part.hashes,
             };
-            self.note_rows(moments, x, mapped.weights);
+            self.note_rows(moments, x, &mapped);
             moments.push(&mapped).map_err(unstable)?;
             start += rows;
         }
@@ -66,17 +70,17 @@ impl FeatureMap {
     }
 
     /// Tells the moments how large the kernel is at the next rows, and which of them are landmarks.
-    fn note_rows(&self, moments: &mut Moments, x: MatRef<'_, f64>, weights: Option<&[f64]>) {
+    fn note_rows(&self, moments: &mut Moments, x: MatRef<'_, f64>, rows: &Block<'_, f64>) {
         let Columns::Kernel { kernel, landmarks } = &self.columns else { return };
-        let weight = |i: usize| weights.map_or(1.0, |w| w[i]);
+        let weight = |i: usize| rows.weights.map_or(1.0, |w| w[i]);
+        let folds = moments.next_folds(rows.hashes);
         let diagonal = kernel.diagonal(x);
         for i in (0..x.nrows()).filter(|&i| weight(i) > 0.0) {
-            let fold = moments.fold_of_next(i);
             let Some(known) = &mut moments.landmarks else { return };
             known.size += weight(i) * diagonal[i];
             let Some(same) = self.places.get(&hash(x.row(i))) else { continue };
             for &j in same.iter().filter(|&&j| landmarks.row(j) == x.row(i)) {
-                known.note(j, fold);
+                known.note(j, folds.of(i));
             }
         }
     }

@@ -13,9 +13,11 @@ use rayon::prelude::*;
 
 use super::FeatureMap;
 use super::span::Span;
-use crate::moments::{Block, Element, LabelBlock, Layout, Made, Moments, MomentsOptions, constant};
+use crate::moments::{
+    Block, Element, FoldBy, LabelBlock, Layout, Made, Moments, MomentsOptions, constant,
+};
 use crate::spectral::directions::of_many_sizes;
-use crate::{Error, Result};
+use crate::{Error, Mismatch, Result};
 
 /// Fewer features than this are no trouble.
 const FEW: usize = 512;
@@ -30,6 +32,8 @@ pub struct Wide {
     pub(super) options: MomentsOptions,
     pub(super) rows: Held,
     pub(super) labels: Vec<HeldLabel>,
+    /// What the fold of each row depends on; empty where that is its position.
+    pub(super) hashes: Vec<u64>,
     /// Texts of the caller's, carried along.
     pub extra: BTreeMap<String, String>,
 }
@@ -84,7 +88,8 @@ impl Wide {
         let codes = vec![Vec::new(); layout.categories().len()];
         let categories = layout.categories().to_vec();
         let rows = Held { values, width, codes, categories, ..Default::default() };
-        Ok(Wide { layout, options, rows, labels, extra: BTreeMap::new() })
+        let (hashes, extra) = (Vec::new(), BTreeMap::new());
+        Ok(Wide { layout, options, rows, labels, hashes, extra })
     }
 
     /// What the columns are.
@@ -105,6 +110,9 @@ impl Wide {
     /// Adds the rows of a block. A block that is refused leaves the rows as they were.
     pub fn push<T: Element>(&mut self, block: &Block<'_, T>) -> Result<()> {
         block.check(&self.layout, self.rows())?;
+        if let Some(hashes) = block.hashed(self.options.fold_by)? {
+            self.hashes.extend_from_slice(&hashes);
+        }
         let held = &mut self.rows;
         for i in 0..block.rows() {
             held.values.extend(block.dense.row(i).iter().map(|&v| v.into()));
@@ -135,10 +143,29 @@ impl Wide {
     /// The moments of the features themselves, of size d × d.
     pub fn added_up(&self) -> Result<Moments> {
         let mut moments = Moments::new(self.layout.clone(), self.options)?;
+        moments.push(&self.block())?;
+        Ok(moments)
+    }
+
+    /// Whether rows keep their folds wherever they come.
+    pub(crate) fn folds_follow_rows(&self) -> bool {
+        self.options.fold_by != FoldBy::Position
+    }
+
+    /// Adds the rows of another one, whose folds follow them.
+    pub(crate) fn merge(&mut self, other: &Wide) -> Result<()> {
+        if self.layout != other.layout {
+            return Err(Error::Merge(Mismatch::Columns));
+        }
+        self.options.check_same(other.options)?;
+        self.push(&other.block())
+    }
+
+    /// All rows.
+    fn block(&self) -> Block<'_, f64> {
         let codes = self.rows.codes.iter();
         let block = codes.fold(Block::new(self.rows.dense()), |block, codes| block.coded(codes));
-        moments.push(&self.labelled(block))?;
-        Ok(moments)
+        self.labelled(block)
     }
 
     /// The mean and the standard deviation of each dense feature; that of a constant is zero.
@@ -176,9 +203,11 @@ impl Wide {
         Ok(Spanned { map, moments, spreads })
     }
 
-    /// Labels and, where rows are held here, their weights.
+    /// Labels, what folds depend on and, where rows are held here, their weights.
     fn labelled<'a, T: Element>(&'a self, block: Block<'a, T>) -> Block<'a, T> {
         let rows = block.rows();
+        let hashes = self.folds_follow_rows().then_some(self.hashes.as_slice());
+        let block = Block { hashes, ..block };
         let block = self.labels.iter().fold(block, |block, label| block.label(label.block(rows)));
         match &self.rows.weights {
             Some(weights) => block.weighted(weights),
@@ -194,6 +223,16 @@ impl Wide {
     /// The same of a label of joint classes.
     pub(crate) fn reclass_joint(&mut self, label: usize, to: &[u32], joint: Made) -> Result<()> {
         self.renumber(label, to, |empty| empty.reclass_joint(label, to, joint))
+    }
+
+    /// Renumbers the categories of a class-coded feature; see [`Moments::recode`].
+    pub fn recode(&mut self, category: usize, to: &[u32], size: usize) -> Result<()> {
+        self.layout = self.layout.recoded(category, to, size)?;
+        self.rows.categories[category] = size;
+        for code in self.rows.codes[category].iter_mut() {
+            *code = to.get(*code as usize).copied().unwrap_or(*code);
+        }
+        Ok(())
     }
 
     fn renumber(

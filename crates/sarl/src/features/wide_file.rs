@@ -7,11 +7,15 @@ use serde::{Deserialize, Serialize};
 
 use super::wide::{HeldLabel, Wide};
 use crate::container::{Reader, Writer};
-use crate::moments::{Block, LabelBlock, Layout, MomentsOptions};
+use crate::moments::{Block, FoldBy, LabelBlock, Layout, MomentsOptions};
 use crate::{Error, Result};
 
 const KIND: &str = "rows";
 const VERSION: u32 = 1;
+
+/// The halves of what folds depend on: files hold doubles, which no 64 bits fit into.
+const HIGH: &str = "hashes.high";
+const LOW: &str = "hashes.low";
 
 #[derive(Serialize, Deserialize)]
 struct Description {
@@ -39,6 +43,13 @@ impl Wide {
         }
         if let Some(weights) = self.rows.weights() {
             writer.vector("weights", weights);
+        }
+        if !self.hashes.is_empty() {
+            let half = |shift: u32| -> Vec<f64> {
+                self.hashes.iter().map(|h| f64::from((h >> shift) as u32)).collect()
+            };
+            writer.vector(HIGH, &half(32));
+            writer.vector(LOW, &half(0));
         }
         let description = Description {
             layout: self.layout.clone(),
@@ -79,7 +90,13 @@ impl Wide {
             });
         }
         let weights = if weighted { Some(reader.vector("weights", rows)?) } else { None };
+        let by_position = options.fold_by == FoldBy::Position;
+        let halves = |name: &str| if by_position { Ok(Vec::new()) } else { classes(name.into()) };
+        let (high, low) = (halves(HIGH)?, halves(LOW)?);
+        let whole = |(high, low): (&u32, &u32)| (u64::from(*high) << 32) | u64::from(*low);
+        let hashes: Vec<u64> = high.iter().zip(&low).map(whole).collect();
         let mut block = Block::new(features.as_ref());
+        block.hashes = Some(&hashes);
         block.codes = codes.iter().map(Vec::as_slice).collect();
         block.labels = labels.iter().map(|label| label.block(rows)).collect();
         block.weights = weights.as_deref();

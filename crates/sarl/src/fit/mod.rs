@@ -283,6 +283,12 @@ impl Fit {
         if self.labels != other.labels || self.sample.is_some() || other.sample.is_some() {
             return Err(Error::Merge(Mismatch::Labels));
         }
+        if let (State::Held(own), State::Held(others)) = (&mut self.state, &other.state)
+            && own.folds_follow_rows()
+            && Wide::suits(own.rows() + others.rows(), self.layout.features())
+        {
+            return Arc::make_mut(own).merge(others);
+        }
         let mut other = other.clone();
         other.add_up()?;
         self.add_up()?;
@@ -325,6 +331,25 @@ impl Fit {
             }
         }
         (self.layout, self.labels) = (layout, labels);
+        Ok(())
+    }
+
+    /// Renumbers the categories of a class-coded feature; see [`Moments::recode`]. Not those of a
+    /// kernel, whose landmarks have them.
+    pub fn recode(&mut self, category: usize, to: &[u32], size: usize) -> Result<()> {
+        let layout = self.layout.recoded(category, to, size)?;
+        match &mut self.state {
+            State::Waiting => {}
+            State::Held(wide) => Arc::make_mut(wide).recode(category, to, size)?,
+            State::Sums { map, moments, spreads: None } => {
+                Arc::make_mut(moments).recode(category, to, size)?;
+                *map = Arc::new(FeatureMap::coded(layout.dense_features(), layout.categories()));
+            }
+            State::Sampling(_) | State::Sums { .. } => {
+                return Err(Error::Unavailable("the categories of a kernel are those of its rows"));
+            }
+        }
+        self.layout = layout;
         Ok(())
     }
 

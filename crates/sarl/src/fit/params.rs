@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::features::{Choice, Family, Kernel, LandmarkOptions};
 use crate::labels::Criterion;
-use crate::moments::{MomentsOptions, Precision};
+use crate::moments::{FoldBy, MomentsOptions, Precision};
 use crate::{Error, Result};
 
 /// Everything that decides on a fit but the rows. A model file stores it.
@@ -27,6 +27,9 @@ pub struct FitParams {
     /// What of the sensitive attributes is to be hidden.
     #[serde(default)]
     pub criterion: Criterion,
+    /// What decides, with the seed, which row goes to which fold.
+    #[serde(default, skip_serializing_if = "FoldBy::is_position")]
+    pub fold_by: FoldBy,
 }
 
 /// What is computed from a row before anything else.
@@ -152,7 +155,7 @@ pub enum Ridge {
 
 impl Default for FitParams {
     fn default() -> Self {
-        let MomentsOptions { folds, seed, precision } = MomentsOptions::default();
+        let MomentsOptions { folds, seed, precision, fold_by } = MomentsOptions::default();
         FitParams {
             features: Features::default(),
             scale: Scale::default(),
@@ -162,6 +165,7 @@ impl Default for FitParams {
             seed,
             precision,
             criterion: Criterion::default(),
+            fold_by,
         }
     }
 }
@@ -203,7 +207,8 @@ impl FitParams {
     }
 
     pub(super) fn moments(&self) -> MomentsOptions {
-        MomentsOptions { folds: self.folds, seed: self.seed, precision: self.precision }
+        let FitParams { folds, seed, precision, fold_by, .. } = *self;
+        MomentsOptions { folds, seed, precision, fold_by }
     }
 }
 

@@ -221,12 +221,14 @@ impl LabelMap {
         let held: Vec<Held<'_>> =
             added.map(|(source, _)| self.held(*source, &block.labels)).collect();
         // Shorter than the block's own lifetime, which labels that are made here do not have.
-        let Block { dense, codes, inputs, weights, .. } = block.clone();
+        let Block { dense, codes, inputs, weights, keys, hashes, .. } = block.clone();
         work(&Block {
             dense,
             codes,
             inputs,
             weights,
+            keys,
+            hashes,
             labels: held.iter().map(Held::block).collect(),
         })
     }

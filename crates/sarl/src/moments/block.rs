@@ -69,12 +69,17 @@ pub struct Block<'a, T> {
     pub(crate) inputs: Option<MatRef<'a, f64>>,
     pub(crate) labels: Vec<LabelBlock<'a>>,
     pub(crate) weights: Option<&'a [f64]>,
+    pub(crate) keys: Option<&'a [u64]>,
+    /// What folds depend on, once that is known: features may be mapped after it.
+    pub(crate) hashes: Option<&'a [u64]>,
 }
 
 impl<'a, T: Element> Block<'a, T> {
     /// A block of dense features, rows × width.
     pub fn new(dense: MatRef<'a, T>) -> Self {
-        Block { dense, codes: Vec::new(), inputs: None, labels: Vec::new(), weights: None }
+        let (codes, labels) = (Vec::new(), Vec::new());
+        let (inputs, weights, keys, hashes) = (None, None, None, None);
+        Block { dense, codes, inputs, labels, weights, keys, hashes }
     }
 
     /// Adds a class-coded feature ([`NO_CLASS`] for none of the categories).
@@ -107,6 +112,13 @@ impl<'a, T: Element> Block<'a, T> {
         self
     }
 
+    /// Gives each row a number that decides on its fold, with its numeric features or alone
+    /// ([`FoldBy`](super::FoldBy)).
+    pub fn keys(mut self, keys: &'a [u64]) -> Self {
+        self.keys = Some(keys);
+        self
+    }
+
     /// The number of rows.
     pub fn rows(&self) -> usize {
         self.dense.nrows()
@@ -133,6 +145,8 @@ impl<'a, T: Element> Block<'a, T> {
                 })
                 .collect(),
             weights: self.weights.map(|w| &w[start..start + rows]),
+            keys: self.keys.map(|k| &k[start..start + rows]),
+            hashes: self.hashes.map(|h| &h[start..start + rows]),
         }
     }
 
@@ -188,6 +202,9 @@ impl<'a, T: Element> Block<'a, T> {
         }
         if let Some(weights) = self.weights {
             expect("weights", weights.len(), rows)?;
+        }
+        if let Some(keys) = self.keys {
+            expect("keys", keys.len(), rows)?;
         }
         let wanted = layout.labels.iter().filter(|l| l.kind != LabelKind::Features);
         expect("labels", self.labels.len(), wanted.clone().count())?;

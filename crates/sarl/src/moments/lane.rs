@@ -10,6 +10,7 @@ use faer::{Accum, Mat, MatRef, Par};
 
 use super::Precision;
 use super::block::{Block, Element, row_slice};
+use super::folds::Folds;
 use super::layout::Layout;
 use super::sums::{Sums, codes_are_many, padded};
 
@@ -24,9 +25,7 @@ const WIDEN: usize = 4;
 pub(crate) struct Plan<'a> {
     pub(crate) shift: &'a [f64],
     pub(crate) pairs: &'a [(usize, usize)],
-    pub(crate) fold_of: &'a (dyn Fn(u64) -> usize + Sync),
-    /// The number of the block's first row.
-    pub(crate) first: u64,
+    pub(crate) folds: Folds<'a>,
     pub(crate) par: Par,
 }
 
@@ -220,7 +219,7 @@ fn pack<T: Element, C: Compute>(
         if root == 0.0 {
             continue;
         }
-        let fold = (plan.fold_of)(plan.first + i as u64);
+        let fold = plan.folds.of(i);
         let (sums, buffer) = (&mut folds[fold], &mut buffers[fold]);
         let packed = &mut buffer.rows.col_as_slice_mut(buffer.filled)[..columns];
         pack_row(packed, block.dense, &numbers, plan.shift, root, i);

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::made::Made;
+use super::renumber::check_places;
 use crate::{Error, Result};
 
 /// Whether a label is to be kept or to be hidden.
@@ -183,6 +184,23 @@ impl Layout {
             label.kind = LabelKind::Class { classes };
         }
         layout
+    }
+
+    /// The same with another number of categories of a class-coded feature, whose old ones have the
+    /// places `to`.
+    pub(crate) fn recoded(&self, category: usize, to: &[u32], size: usize) -> Result<Self> {
+        let name = format!("class-coded feature {category}");
+        let mut layout = self.clone();
+        match layout.codes.get_mut(category) {
+            Some(before) if *before == to.len() => *before = size,
+            before => {
+                let expected = before.map_or(0, |before| *before);
+                return Err(Error::shape(format!("categories of {name}"), to.len(), expected));
+            }
+        }
+        check_places(&name, to, size)?;
+        layout.check()?;
+        Ok(layout)
     }
 
     /// The same labels over `width` features that are a map of these ones. The inputs are kept

@@ -27,17 +27,20 @@
 mod block;
 mod covariances;
 mod file;
+mod folds;
 mod landmarks;
 mod lane;
 mod layout;
 mod made;
 mod parts;
+mod renumber;
 mod sums;
 #[cfg(test)]
 mod tests;
 
 pub use block::{Block, Element, LabelBlock, NO_CLASS};
 pub use covariances::{Covariances, InputCovariances, LabelColumns, LabelCovariances};
+pub use folds::{FoldBy, category_key, text_key};
 pub use layout::{Label, LabelKind, Layout, Role};
 
 pub(crate) use block::{check_finite, row_slice};
@@ -78,11 +81,15 @@ pub struct MomentsOptions {
     pub seed: u64,
     /// How products are formed.
     pub precision: Precision,
+    /// What decides, with the seed, which row goes to which fold.
+    #[serde(default, skip_serializing_if = "FoldBy::is_position")]
+    pub fold_by: FoldBy,
 }
 
 impl Default for MomentsOptions {
     fn default() -> Self {
-        MomentsOptions { folds: 5, seed: 0, precision: Precision::Double }
+        let (precision, fold_by) = (Precision::Double, FoldBy::Position);
+        MomentsOptions { folds: 5, seed: 0, precision, fold_by }
     }
 }
 
@@ -95,6 +102,15 @@ impl MomentsOptions {
                 let (name, value) = ("folds", self.folds as f64);
                 Err(Error::Argument { name, value, expected: "expected 1 to 1000" })
             }
+        }
+    }
+
+    /// Refuses others, whose sums cannot be added to those of these.
+    pub(crate) fn check_same(self, other: Self) -> Result<()> {
+        match (self.fold_by == other.fold_by, self == other) {
+            (true, true) => Ok(()),
+            (false, _) => Err(Error::Merge(Mismatch::FoldBy)),
+            (true, false) => Err(Error::Merge(Mismatch::Options)),
         }
     }
 }
@@ -164,6 +180,7 @@ impl Moments {
     /// Adds the rows of a block. A block that is refused leaves the moments as they were.
     pub fn push<T: Element>(&mut self, block: &Block<'_, T>) -> Result<()> {
         block.check(&self.layout, self.seen)?;
+        let hashes = block.hashed(self.options.fold_by)?;
         if block.rows() == 0 {
             return Ok(());
         }
@@ -178,13 +195,10 @@ impl Moments {
         }
         let used = workers.min(block.rows().div_ceil(LANE_ROWS));
         let per_lane = block.rows().div_ceil(used);
-        let folds = self.options.folds as u64;
-        let seed = self.options.seed;
         let plan = Plan {
             shift: &self.shift,
             pairs: &self.pairs,
-            fold_of: &move |row| fold_of(row, folds, seed),
-            first: self.seen,
+            folds: self.next_folds(hashes.as_deref()),
             par: if used == 1 { Par::rayon(0) } else { Par::Seq },
         };
         self.lanes[..used].par_iter_mut().enumerate().for_each(|(i, lane)| {
@@ -231,9 +245,7 @@ impl Moments {
         if self.layout != other.layout {
             return Err(Error::Merge(Mismatch::Columns));
         }
-        if self.options != other.options {
-            return Err(Error::Merge(Mismatch::Options));
-        }
+        self.options.check_same(other.options)?;
         let seen = self.seen + other.seen;
         if self.lanes.is_empty() {
             let (extra, noise) = (std::mem::take(&mut self.extra), self.noise.clone());
@@ -249,11 +261,6 @@ impl Moments {
         Ok(())
     }
 
-    /// The fold of the row that comes `after` others from now.
-    pub(crate) fn fold_of_next(&self, after: usize) -> usize {
-        fold_of(self.seen + after as u64, self.options.folds as u64, self.options.seed)
-    }
-
     fn add_rows_of(&mut self, other: &Moments) {
         // About the shift of the heavier one.
         if other.weight() > self.weight() {
@@ -265,54 +272,6 @@ impl Moments {
             sums.recentre(&step);
             self.lanes[0].folds[fold].add(&sums);
         }
-    }
-
-    /// Renumbers the classes of a label, counted in the order of the layout: class `k` becomes
-    /// class `to[k]` of `classes`. Moments that met other classes, or the same ones in another
-    /// order, can then be merged, and a stream can go on with classes that it had not met.
-    pub fn reclass(&mut self, label: usize, to: &[u32], classes: usize) -> Result<()> {
-        let name = self.layout.labels.get(label).map_or("", |l| &l.name).to_owned();
-        let Some((group, before)) = self.layout.class_group(label) else {
-            return Err(Error::LabelKind { name, found: "numbers", expected: "classes" });
-        };
-        if to.len() != before {
-            return Err(Error::shape(format!("classes of label `{name}`"), to.len(), before));
-        }
-        let mut taken = vec![false; classes];
-        for &class in to {
-            if taken.get(class as usize) != Some(&false) {
-                return Err(Error::ClassTwice { name, class });
-            }
-            taken[class as usize] = true;
-        }
-        self.take_layout(self.layout.reclassed(label, classes), group, to)
-    }
-
-    /// The same of a label of joint classes, which becomes one of `joint`.
-    pub(crate) fn reclass_joint(&mut self, label: usize, to: &[u32], joint: Made) -> Result<()> {
-        let mut layout = self.layout.clone();
-        let (Some((group, _)), Some(new), Made::Joint { classes, groups, .. }) =
-            (self.layout.class_group(label), layout.labels.get_mut(label), joint)
-        else {
-            return Err(Error::Unavailable("these classes are not those of a target and a group"));
-        };
-        new.kind = LabelKind::Class { classes: classes.saturating_mul(groups) };
-        new.made = Some(joint);
-        self.take_layout(layout, group, to)
-    }
-
-    /// Moves the sums of a group's classes to where another layout has them.
-    fn take_layout(&mut self, layout: Layout, group: usize, to: &[u32]) -> Result<()> {
-        layout.check()?;
-        for lane in &mut self.lanes {
-            let mut wider = Lane::new(&layout, self.options.folds, self.options.precision);
-            for (sums, old) in wider.folds.iter_mut().zip(&lane.folds) {
-                sums.take_reclassed(old, group, to, &self.pairs);
-            }
-            *lane = wider;
-        }
-        self.layout = layout;
-        Ok(())
     }
 
     /// The mean and the standard deviation of each dense feature; that of a constant is zero.
@@ -466,21 +425,4 @@ fn means<T: Element>(block: &Block<'_, T>) -> Vec<f64> {
         }
     }
     shift
-}
-
-/// Balanced folds that do not depend on how rows come in blocks: of every K rows in a row each
-/// goes to another fold, rotated by a hash so that periodic data does not fall into step.
-fn fold_of(row: u64, folds: u64, seed: u64) -> usize {
-    if folds == 1 {
-        return 0;
-    }
-    ((row % folds + splitmix(seed ^ (row / folds)) % folds) % folds) as usize
-}
-
-/// The finaliser of SplitMix64 (Steele, Lea, Flood 2014).
-fn splitmix(value: u64) -> u64 {
-    let z = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
 }

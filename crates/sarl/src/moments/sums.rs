@@ -215,10 +215,12 @@ impl Sums {
                 (*table, *counts) = (old.tables[g].clone(), old.counts[g].clone());
             }
         }
-        // A label is always the second of a pair.
-        for ((pair, old), &(_, h)) in self.pairs.iter_mut().zip(&old.pairs).zip(pairs) {
+        for ((pair, old), &(g, h)) in self.pairs.iter_mut().zip(&old.pairs).zip(pairs) {
             if h == group {
                 move_columns(old, pair);
+            } else if g == group {
+                let rows = to.iter().enumerate();
+                rows.for_each(|(k, &class)| pair.row_mut(class as usize).copy_from(old.row(k)));
             } else {
                 pair.clone_from(old);
             }
