@@ -23,7 +23,7 @@ use crate::reproduce::trial::{Encoded, Split, kernel, linear};
 use crate::terminal::{self, title, wrap};
 use crate::typed::Typed;
 use crate::verdict::{self, Verdict};
-use crate::{output, page, plot, progress, solution};
+use crate::{output, outputs, page, plot, progress, solution};
 
 const TRAIN: usize = 4000;
 const TEST: usize = 1000;
@@ -34,6 +34,7 @@ const LEAKAGE: f64 = 0.01;
 
 pub fn run(options: &Demo, global: &Global) -> Outcome {
     let folder = &options.output;
+    outputs::local(folder)?;
     let failed =
         |e: std::io::Error| Failure::new(Exit::Machine, format!("{}: {e}", folder.display()));
     std::fs::create_dir_all(folder).map_err(failed)?;
