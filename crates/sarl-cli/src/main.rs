@@ -68,7 +68,10 @@ fn run(cli: &Cli) -> Outcome {
         Command::Certify(options) => commands::certify::run(options, global),
         Command::Compare(options) => commands::compare::run(options, global),
         Command::Info(options) => commands::info::run(options, global),
-        Command::Reproduce(options) => commands::reproduce::run(options, global),
+        Command::Reproduce(options) => {
+            outputs::local(&options.output)?;
+            commands::reproduce::run(options, global)
+        }
         Command::Data(options) => commands::data::run(options, global),
         Command::Completions(options) => commands::shell::completions(options),
         Command::Man(options) => commands::shell::man(options),

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use sarl_data::{is_stdout, same_file};
+use sarl_data::{is_address, is_stdout, same_file};
 
 use crate::args::Global;
 use crate::failure::{Exit, Failure, Outcome};
@@ -40,10 +40,22 @@ pub fn check<'a, 'b>(
 
 /// The folder of an output must be there.
 fn folder(output: &Path) -> Outcome {
+    if is_address(output) {
+        return Ok(());
+    }
     let folder = output.parent().filter(|f| !f.as_os_str().is_empty());
     if let Some(folder) = folder.filter(|f| !f.is_dir()) {
         let message = format!("{}: there is no folder `{}`", output.display(), folder.display());
         return Err(Failure::new(Exit::Machine, message).hint("make it first"));
+    }
+    Ok(())
+}
+
+/// A folder that is written to is one of this machine.
+pub fn local(folder: &Path) -> Outcome {
+    if is_address(folder) {
+        let message = format!("{}: a folder of results must be on this machine", folder.display());
+        return Err(Failure::usage(message).hint("write it here, and copy it"));
     }
     Ok(())
 }

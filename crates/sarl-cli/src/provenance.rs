@@ -1,12 +1,11 @@
 //! What a model file says of its fit beside the encoder. This is the one place that knows under which
 //! names it is kept.
 
-use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
 use sarl::{HeldOutLabels, HeldOutLosses, Model};
-use sarl_data::{Input, Schema};
+use sarl_data::{DataError, Input, Opened, Schema};
 use sarl_lab::SCHEMA;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -89,12 +88,13 @@ pub struct Fingerprint {
 
 impl Fingerprint {
     pub fn of(path: &Input) -> Outcome<Self> {
-        let failed =
-            |e: std::io::Error| Failure::new(Exit::Machine, format!("{}: {e}", path.display()));
+        let failed = |source: std::io::Error| {
+            path.blame(DataError::Read { path: path.to_path_buf(), source })
+        };
         let mut file = path.open()?;
-        let bytes = file.metadata().map_err(failed)?.len();
+        let bytes = file.length().map_err(failed)?;
         let mut hash = crc32fast::Hasher::new();
-        let mut look = |file: &mut File| -> std::io::Result<()> {
+        let mut look = |file: &mut Opened| -> std::io::Result<()> {
             let mut part = Vec::new();
             file.take(LOOK).read_to_end(&mut part)?;
             hash.update(&part);

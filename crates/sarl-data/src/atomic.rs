@@ -9,10 +9,14 @@ use tempfile::NamedTempFile;
 use crate::error::{DataError, Result};
 use crate::part::{self, Readers};
 use crate::place::Place;
+use crate::remote;
 
 /// A file under construction. What is written goes to a temporary file in the same
 /// folder; [`commit`](AtomicFile::commit) gives it its name. Dropped before that, it
 /// leaves nothing, and a file that was there before stays as it was.
+///
+/// An object (`s3://…`) is written to a temporary file first, and sent by
+/// [`commit`](AtomicFile::commit).
 ///
 /// A file that is replaced gives its permissions to the new one, and links stay links.
 /// Devices and FIFOs are written to, as the bytes come.
@@ -38,6 +42,8 @@ pub struct AtomicFile {
 enum To {
     /// A temporary file, and what it will be called.
     File(NamedTempFile, PathBuf),
+    /// A temporary file that becomes an object.
+    Object(NamedTempFile),
     Stream(File),
     Stdout(io::Stdout),
 }
@@ -45,6 +51,12 @@ enum To {
 impl AtomicFile {
     /// Begins a file.
     pub fn create(path: &Path) -> Result<Self> {
+        if remote::is_address(path) {
+            remote::check_upload(path)?;
+            let part = part::create(&std::env::temp_dir(), Readers::Owner);
+            let part = part.map_err(|e| DataError::write(path, io::Error::from(e.kind())))?;
+            return Ok(Self { to: To::Object(part), path: path.to_owned() });
+        }
         let to = match Place::of(path).map_err(|e| DataError::write(path, e))? {
             Place::Stdout => Ok(To::Stdout(io::stdout())),
             Place::Stream(stream) => OpenOptions::new().append(true).open(stream).map(To::Stream),
@@ -61,7 +73,7 @@ impl AtomicFile {
 
     /// Whether what is written cannot be changed later.
     pub(crate) fn is_stream(&self) -> bool {
-        !matches!(self.to, To::File(..))
+        !matches!(self.to, To::File(..) | To::Object(_))
     }
 
     /// The error of this file for a failure to write.
@@ -78,6 +90,7 @@ impl AtomicFile {
                 part.as_file().sync_all().map_err(fail)?;
                 part.persist(place).map(drop).map_err(|e| DataError::write(&self.path, e.error))
             }
+            To::Object(mut part) => remote::upload(part.as_file_mut(), &self.path),
             To::Stream(_) | To::Stdout(_) => Ok(()),
         }
     }
@@ -86,7 +99,7 @@ impl AtomicFile {
 impl To {
     fn writer(&mut self) -> &mut dyn Write {
         match self {
-            Self::File(part, _) => part,
+            Self::File(part, _) | Self::Object(part) => part,
             Self::Stream(stream) => stream,
             Self::Stdout(stdout) => stdout,
         }
@@ -141,7 +154,7 @@ impl Write for AtomicFile {
 impl Seek for AtomicFile {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         match &mut self.to {
-            To::File(part, _) => part.seek(to),
+            To::File(part, _) | To::Object(part) => part.seek(to),
             To::Stream(_) | To::Stdout(_) => Err(io::ErrorKind::NotSeekable.into()),
         }
     }

@@ -69,18 +69,22 @@ mod column;
 mod datasets;
 mod error;
 mod format;
+mod found;
 mod guard;
 mod input;
 mod inspect;
 mod nearest;
+mod opened;
 mod part;
 mod picks;
 mod place;
+mod remote;
 mod request;
 mod rows;
 mod schema;
 mod source;
 mod text;
+mod web;
 mod write;
 
 /// The Arrow types that appear in this crate's interface.
@@ -98,8 +102,9 @@ pub use format::RowsHint;
 pub use guard::READER_THREAD;
 pub use input::Input;
 pub use inspect::{ColumnReport, ColumnRole, Holds, Inspection, Refused};
+pub use opened::Opened;
 pub use part::remove_parts;
-pub use place::{is_stdout, same_file};
+pub use place::{is_address, is_stdout, same_file};
 pub use request::{Missing, Request, Targets};
 pub use schema::{
     ClassColumn, ClassesOf, Feature, FeatureValues, Label, LabelValues, NumberColumn, Progress,

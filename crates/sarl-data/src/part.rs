@@ -18,12 +18,13 @@ const TRIES: usize = 8;
 /// The temporary files of this process, and some that it has had.
 static OWN: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// Removes the temporary files of this process, for an end without destructors. Nothing is waited
-/// for.
+/// Removes the temporary files of this process, for an end without destructors, and lets a store forget
+/// the parts of an object that is not whole. Only a store is waited for, and not for long.
 pub fn remove_parts() {
     for part in OWN.try_lock().iter().flat_map(|own| own.iter()) {
         let _ = fs::remove_file(part);
     }
+    crate::remote::abandon();
 }
 
 /// Who may read a temporary file.

@@ -4,6 +4,8 @@ use std::fs::{self, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::remote;
+
 /// Links that are followed before a path is taken for a loop.
 const LINKS: usize = 40;
 
@@ -56,9 +58,14 @@ pub(crate) fn open_already(path: &Path) -> Option<&str> {
     }
 }
 
+/// Whether a path is the address of an object: `s3://bucket/file`, `https://…`.
+pub fn is_address(path: &Path) -> bool {
+    remote::is_address(path)
+}
+
 /// Whether what is written to a path goes to standard output.
 pub fn is_stdout(path: &Path) -> bool {
-    path == Path::new("-") || matches!(Place::of(path), Ok(Place::Stdout))
+    path == Path::new("-") || (!is_address(path) && matches!(Place::of(path), Ok(Place::Stdout)))
 }
 
 /// Whether a path is a device, a FIFO or an open file of this process.

@@ -1,8 +1,7 @@
 //! A data set: one file or several with the same columns.
 
 use std::collections::{HashMap, HashSet};
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
@@ -10,9 +9,11 @@ use arrow_array::RecordBatch;
 use crate::cells::At;
 use crate::column::{Column, ColumnKind, MatrixArray};
 use crate::error::{DataError, Result};
-use crate::format::{Batches, DataFile, Format, Pick, Reading, RowsHint, interpret, trimmed};
+use crate::format::{Batches, DataFile, Pick, Reading, RowsHint, interpret, trimmed};
+use crate::found::{FoundFile, expand, values};
 use crate::guard::on_reader_thread;
 use crate::input::Input;
+use crate::remote::AHEAD;
 
 /// Cells of a piece at most, where a row is not longer.
 const MOST_CELLS: usize = 1 << 22;
@@ -30,15 +31,12 @@ pub struct Source {
 }
 
 impl Source {
-    /// Opens files and folders as one data set. A folder stands for the data files
-    /// in it, sorted by name. All files must have the same columns, in any order.
+    /// Opens files, objects, folders and patterns as one data set. A folder stands for the
+    /// data files in it and in its partition folders (`NAME=VALUE`), sorted by name; the
+    /// partitions are columns. All files must have the same columns, in any order.
     pub fn open<P: AsRef<Path>>(paths: &[P]) -> Result<Self> {
-        let paths = expand(paths)?;
-        let probe = || {
-            let file = |path: &PathBuf| DataFile::probe(&Input::new(path)?);
-            paths.iter().map(file).collect::<Result<Vec<_>>>()
-        };
-        let files = on_reader_thread(probe)?;
+        let found = expand(paths)?;
+        let files = on_reader_thread(|| probe(&found))?;
         let columns = agree(&files)?;
         let index = columns.iter().enumerate().map(|(i, c)| (c.name.clone(), i)).collect();
         Ok(Self { files: files.into(), columns, index, threads: 1 })
@@ -118,37 +116,15 @@ impl Source {
     }
 }
 
-/// The files that the given files and folders stand for.
-fn expand<P: AsRef<Path>>(paths: &[P]) -> Result<Vec<PathBuf>> {
-    let mut files = Vec::new();
-    for path in paths {
-        let path = path.as_ref();
-        match path.is_dir() {
-            true => files.extend(folder(path)?),
-            false => files.push(path.to_owned()),
+fn probe(found: &[FoundFile]) -> Result<Vec<DataFile>> {
+    let mut files = Vec::with_capacity(found.len());
+    for (i, (file, partitions)) in found.iter().zip(values(found)).enumerate() {
+        for next in found[i..].iter().take(AHEAD) {
+            next.input.object().iter().for_each(|object| object.glance());
         }
+        files.push(DataFile::probe(&file.input, &partitions)?);
     }
-    match files.is_empty() {
-        true => Err(DataError::NoFiles),
-        false => Ok(files),
-    }
-}
-
-fn folder(path: &Path) -> Result<Vec<PathBuf>> {
-    let entries = fs::read_dir(path).map_err(|e| DataError::read(path, e))?;
-    let mut files = Vec::new();
-    for entry in entries {
-        let file = entry.map_err(|e| DataError::read(path, e))?.path();
-        let hidden = file.file_name().is_some_and(|n| n.to_string_lossy().starts_with('.'));
-        if !hidden && file.is_file() && Format::in_folder(&file).is_some() {
-            files.push(file);
-        }
-    }
-    files.sort();
-    match files.is_empty() {
-        true => Err(DataError::NoDataInFolder { path: path.to_owned() }),
-        false => Ok(files),
-    }
+    Ok(files)
 }
 
 /// The columns that all files agree on.
@@ -203,10 +179,26 @@ pub(crate) struct Pieces {
 }
 
 impl Pieces {
+    /// What kept the bytes of a file from coming, or the error.
+    fn blamed(&self, file: usize, error: DataError) -> DataError {
+        match self.files.get(file) {
+            Some(file) => file.path.blame(error),
+            None => error,
+        }
+    }
+
+    /// Lets the files that come soon be fetched.
+    fn begin_next(&self) {
+        let first = if self.next_file == 0 { 1 } else { self.next_file + AHEAD };
+        let soon = self.files.iter().take(self.next_file + AHEAD + 1).skip(first);
+        soon.for_each(|file| file.begin(&self.reading));
+    }
+
     fn piece(&mut self) -> Result<Option<Piece>> {
         loop {
             if let Some(batch) = self.current.as_mut().and_then(Iterator::next) {
-                let (mut batch, first_row, file) = (batch?, self.row, self.next_file - 1);
+                let (first_row, file) = (self.row, self.next_file - 1);
+                let mut batch = batch.map_err(|e| self.blamed(file, e))?;
                 self.row += batch.num_rows() as u64;
                 if let Some(typed) = self.files.get(file).filter(|f| !f.is_text()) {
                     let at = At { path: &typed.path, first_row, kept: None };
@@ -215,7 +207,9 @@ impl Pieces {
                 return Ok(Some(Piece { file, first_row, batch }));
             }
             let Some(file) = self.files.get(self.next_file) else { return Ok(None) };
-            self.current = Some(file.read(&self.reading)?);
+            self.begin_next();
+            let batches = file.read(&self.reading);
+            self.current = Some(batches.map_err(|e| file.path.blame(e))?);
             self.next_file += 1;
             self.row = 0;
         }

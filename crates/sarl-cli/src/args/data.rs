@@ -9,7 +9,7 @@ use sarl_data::Missing;
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Data")]
 pub struct DataOptions {
-    /// Data files, or folders of them, as one data set: .csv, .tsv, .txt (.gz too), .parquet, .arrow, .npz, .npy, .safetensors
+    /// Data files, folders, patterns ('data/*.csv') or addresses (s3://, gs://, az://, https://), as one data set: .csv, .tsv, .txt (.gz too), .parquet, .arrow, .npz, .npy, .safetensors
     #[arg(required = true)]
     pub data: Vec<PathBuf>,
     /// What to keep; COL:class or COL:number overrides the type, `:features` keeps everything that can be kept [default for matrices: y]

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use sarl::{HeldOutLabels, HeldOutLosses, Model};
+use sarl_data::{Input, is_address};
 use serde_json::json;
 
 use super::fit::model_output;
@@ -39,6 +40,9 @@ pub fn run(options: &Retune, global: &Global) -> Outcome {
 
 /// Reads a model file.
 pub fn load(path: &Path) -> Outcome<Model> {
+    if is_address(path) {
+        return read(path, &Input::new(path)?.read()?);
+    }
     let bytes = std::fs::read(path).map_err(|e| {
         // As for data: what is not there or is no file is the user's, all else the machine's.
         let exit = match e.kind() {
@@ -52,13 +56,17 @@ pub fn load(path: &Path) -> Outcome<Model> {
         };
         Failure::new(exit, format!("{}: {reason}", path.display()))
     })?;
-    if sarl::Erasing::is_file(&bytes) {
+    read(path, &bytes)
+}
+
+fn read(path: &Path, bytes: &[u8]) -> Outcome<Model> {
+    if sarl::Erasing::is_file(bytes) {
         let message =
             format!("{}: holds a full erasure, without the problem that it solved", path.display());
         return Err(Failure::new(Exit::Data, message)
             .hint("save it with `Eraser.save(path, whole=True)` in Python"));
     }
-    Model::from_bytes(&bytes).map_err(|e| {
+    Model::from_bytes(bytes).map_err(|e| {
         Failure::new(Exit::Data, format!("{}: {e}", path.display()))
             .hint("model files are written by `sarl fit` and `sarl retune`")
     })

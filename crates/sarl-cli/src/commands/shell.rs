@@ -4,7 +4,7 @@ use clap::CommandFactory;
 
 use crate::args::{Cli, Completions, Man};
 use crate::failure::{Exit, Failure, Outcome};
-use crate::{output, terminal};
+use crate::{output, outputs, terminal};
 
 pub fn completions(options: &Completions) -> Outcome {
     let mut script = Vec::new();
@@ -13,6 +13,7 @@ pub fn completions(options: &Completions) -> Outcome {
 }
 
 pub fn man(options: &Man) -> Outcome {
+    outputs::local(&options.folder)?;
     let failed = |e: std::io::Error| {
         Failure::new(Exit::Machine, format!("{}: {e}", options.folder.display()))
     };

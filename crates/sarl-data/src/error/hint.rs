@@ -1,6 +1,10 @@
 //! How to go on after an error.
 
+use std::io::ErrorKind;
+use std::path::Path;
+
 use super::{DataError, Unusable, WhyUnusable};
+use crate::place::is_address;
 
 impl DataError {
     /// One line on how to go on, where there is something to say.
@@ -14,9 +18,6 @@ impl DataError {
             TwoRoles { column, .. } => format!("give `{column}` one role only"),
             NoFeatures => "name features with --features, or drop fewer columns".to_owned(),
             CannotKeep { .. } => "write .csv, .parquet or .arrow to keep columns".to_owned(),
-            NoDataInFolder { .. } => {
-                "give a .csv, .tsv, .txt (.gz too), .parquet, .arrow, .npz, .npy or .safetensors file".to_owned()
-            }
             Ragged { .. } => "check the quoting and the delimiters of that line".to_owned(),
             BadCell { column, expected, .. } if expected.starts_with("a ") => {
                 format!("correct the cell, or treat the column as categories with `{column}:class`")
@@ -63,6 +64,22 @@ impl DataError {
             WrongFile { .. } => "it was not kept; run the command again, and if it stays so the \
                                  source has changed or something on the way changes it"
                 .to_owned(),
+            NotFound { path } | NoDataInFolder { path } if is_address(path) => {
+                "check the address, and that the credentials may list the bucket".to_owned()
+            }
+            NoDataInFolder { .. } => {
+                "give a .csv, .tsv, .txt (.gz too), .parquet, .arrow, .npz, .npy or .safetensors file".to_owned()
+            }
+            Read { path, source } | Write { path, source }
+                if is_address(path) && source.kind() == ErrorKind::PermissionDenied =>
+            {
+                credentials(path)
+            }
+            Read { path, .. } if is_address(path) => {
+                format!("check the network; {}", credentials(path))
+            }
+            Changed { .. } => "run the command again when nobody writes to it".to_owned(),
+            NoMatch { .. } => "quote the pattern, and check where it begins".to_owned(),
             Spool { .. } => "make room there, or set TMPDIR to another folder".to_owned(),
             LongRow { .. } => "check the ends of lines, and whether a quote is not closed".to_owned(),
             Memory { .. } => "give more with --memory, or name fewer columns".to_owned(),
@@ -70,6 +87,23 @@ impl DataError {
             _ => return None,
         })
     }
+}
+
+/// Where a store takes its credentials from.
+fn credentials(path: &Path) -> String {
+    let names =
+        match path.to_str().and_then(|text| text.split_once("://")).map(|(scheme, _)| scheme) {
+            Some("s3") => {
+                "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY; AWS_REGION and AWS_ENDPOINT_URL; \
+             AWS_SKIP_SIGNATURE=true for public buckets"
+            }
+            Some("gs") => {
+                "GOOGLE_APPLICATION_CREDENTIALS; GOOGLE_SKIP_SIGNATURE=true for public buckets"
+            }
+            Some("az") => "AZURE_STORAGE_ACCOUNT_NAME and AZURE_STORAGE_ACCOUNT_KEY or a SAS token",
+            _ => return "check the address and what the server allows".to_owned(),
+        };
+    format!("check the credentials in the environment: {names}")
 }
 
 fn some_of(names: &[String]) -> String {

@@ -42,6 +42,12 @@ pub enum DataError {
     /// The extension is none that can be written.
     #[error("{}: unknown output format; expected .csv, .parquet, .arrow or .npy", .path.display())]
     UnknownOutput { path: PathBuf },
+    /// The address of an object that there cannot be.
+    #[error("{}: {problem}", .path.display())]
+    BadAddress { path: PathBuf, problem: &'static str },
+    /// A pattern that matches nothing, whatever there is.
+    #[error("{}: not a pattern: {problem}", .path.display())]
+    BadPattern { path: PathBuf, problem: &'static str },
     /// A column was asked for that the data do not have.
     #[error("unknown column `{column}`")]
     UnknownColumn { column: String, nearest: Option<String>, available: Vec<String> },
@@ -76,6 +82,9 @@ pub enum DataError {
     /// The file does not exist.
     #[error("{}: no such file", .path.display())]
     NotFound { path: PathBuf },
+    /// No file has a name that matches.
+    #[error("{}: no data file matches this pattern", .path.display())]
+    NoMatch { path: PathBuf },
     /// The folder holds no file in a known format.
     #[error("{}: no data file in this folder", .path.display())]
     NoDataInFolder { path: PathBuf },
@@ -167,6 +176,9 @@ pub enum DataError {
     #[error("interrupted")]
     Interrupted,
 
+    /// An object was replaced while it was read.
+    #[error("{}: the object has changed since it was first read", .path.display())]
+    Changed { path: PathBuf },
     /// The operating system could not read the file.
     #[error("{}: cannot read: {source}", .path.display())]
     Read { path: PathBuf, source: io::Error },
@@ -198,6 +210,8 @@ impl DataError {
             NoFiles
             | UnknownFormat { .. }
             | UnknownOutput { .. }
+            | BadAddress { .. }
+            | BadPattern { .. }
             | UnknownColumn { .. }
             | TwoRoles { .. }
             | NoFeatures

@@ -3,7 +3,6 @@
 //! A batch of the file is read whole, so memory is bounded by the largest batch
 //! that its writer made.
 
-use std::fs::File;
 use std::io::{BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 use std::sync::Arc;
@@ -18,6 +17,7 @@ use super::{Batches, Layout, Probed, RowsHint, arranged, columns_of, unique_plac
 use crate::error::{DataError, Result};
 use crate::guard::guarded;
 use crate::input::Input;
+use crate::opened::Opened;
 
 /// Which form the file has, and what its columns need unpacked.
 #[derive(Clone, Debug)]
@@ -37,7 +37,7 @@ fn damaged(path: &Path, error: impl ToString) -> DataError {
     DataError::damaged(path, "Arrow", error)
 }
 
-fn form(path: &Path, file: &mut File) -> Result<Form> {
+fn form(path: &Path, file: &mut Opened) -> Result<Form> {
     let mut magic = Vec::new();
     file.take(6).read_to_end(&mut magic).map_err(|e| DataError::read(path, e))?;
     file.seek(SeekFrom::Start(0)).map_err(|e| DataError::read(path, e))?;

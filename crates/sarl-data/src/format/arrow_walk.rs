@@ -4,7 +4,6 @@
 //! them. Here every stated length is compared with the file first; on the way the
 //! rows are counted.
 
-use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 
 use arrow_ipc::convert::fb_to_schema;
@@ -12,6 +11,7 @@ use arrow_ipc::reader::read_footer_length;
 use arrow_ipc::{Block, root_as_footer, root_as_message};
 
 use super::arrow_stated::Stated;
+use crate::opened::Opened;
 
 /// What marks the beginning of a message.
 const MARKER: [u8; 4] = [0xff; 4];
@@ -34,7 +34,7 @@ pub(super) fn beyond() -> io::Error {
 }
 
 /// Walks over a file; an error unless all of its blocks lie within it.
-pub(super) fn file(file: &mut File, length: u64) -> io::Result<Walk> {
+pub(super) fn file(file: &mut Opened, length: u64) -> io::Result<Walk> {
     let end = length.checked_sub(TRAILER).ok_or_else(beyond)?;
     file.seek(SeekFrom::Start(end))?;
     let mut trailer = [0; TRAILER as usize];
@@ -67,7 +67,7 @@ fn within(block: &Block, end: u64) -> io::Result<u64> {
 }
 
 /// Walks over a stream; an error unless all of its messages lie within it.
-pub(super) fn stream(file: &mut File, length: u64) -> io::Result<Walk> {
+pub(super) fn stream(file: &mut Opened, length: u64) -> io::Result<Walk> {
     file.seek(SeekFrom::Start(0))?;
     let mut reader = BufReader::new(file);
     let (mut at, mut walk) = (0u64, Walk::default());

@@ -5,7 +5,6 @@
 //! Fortran order is read by seeking to each column. A compressed one in Fortran
 //! order is first unpacked into a temporary file, so that memory stays bounded.
 
-use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 use std::sync::Arc;
@@ -20,6 +19,7 @@ use super::{Batches, Layout, MOST_COLUMNS, Probed, RowsHint, batch_of};
 use crate::column::{Column, MatrixArray};
 use crate::error::{DataError, Result};
 use crate::input::{Input, spooled};
+use crate::opened::Opened;
 
 /// Rows at a time: few, so that taking columns out of them stays in the cache.
 const ROWS: usize = 1024;
@@ -210,7 +210,7 @@ impl Iterator for MatrixBatches {
 
 /// The bytes of an array.
 enum Bytes {
-    Plain { file: File, start: u64, _spool: Option<NamedTempFile> },
+    Plain { file: Opened, start: u64, _spool: Option<NamedTempFile> },
     Sequential(Box<dyn Read + Send>),
     Member(MemberReader),
 }
@@ -280,7 +280,7 @@ fn bytes_of(path: &Input, slab: &Slab, seeks: bool) -> Result<Bytes> {
             let mut bytes = member.open(file).map_err(damaged)?;
             if seeks && member.deflated {
                 let spool = spooled(path, bytes, damaged)?;
-                let file = spool.reopen().map_err(|e| DataError::read(path, e))?;
+                let file = Opened::File(spool.reopen().map_err(|e| DataError::read(path, e))?);
                 return Ok(Bytes::Plain { file, start: header, _spool: Some(spool) });
             }
             if seeks {

@@ -1,10 +1,11 @@
 //! A member of a zip archive, with its checksum.
 
-use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 
 use crc32fast::Hasher;
 use flate2::read::DeflateDecoder;
+
+use crate::opened::Opened;
 
 /// Where a member lies, and what it must be.
 #[derive(Clone, Copy, Debug)]
@@ -20,7 +21,7 @@ pub(super) struct Member {
 
 impl Member {
     /// Its bytes from the beginning.
-    pub(super) fn open(self, mut file: File) -> io::Result<MemberReader> {
+    pub(super) fn open(self, mut file: Opened) -> io::Result<MemberReader> {
         file.seek(SeekFrom::Start(self.start))?;
         let raw = BufReader::with_capacity(256 * 1024, file.take(self.packed));
         let bytes: Box<dyn Read + Send> = match self.deflated {

@@ -10,6 +10,8 @@ mod arrow_walk;
 mod csv_file;
 mod csv_sniff;
 mod csv_source;
+mod fixed;
+mod known;
 mod matrix;
 mod member;
 mod names;
@@ -21,9 +23,6 @@ mod tensors;
 mod typed;
 
 use std::collections::HashMap;
-use std::fs::File;
-use std::io::{self, Read};
-use std::path::Path;
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
@@ -32,71 +31,16 @@ use arrow_schema::{Schema as ArrowSchema, SchemaRef};
 use crate::column::{Column, ColumnKind};
 use crate::error::{DataError, Result};
 use crate::input::Input;
+use crate::remote::Plan;
 use crate::text::Written;
 
+pub(crate) use fixed::Value;
+pub(crate) use known::Format;
 pub(crate) use names::trimmed;
 pub(crate) use typed::interpret;
 
-/// The formats that can be read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Format {
-    Csv { gzip: bool },
-    Parquet,
-    Arrow,
-    Npz,
-    Npy,
-    Safetensors,
-}
-
 /// More columns than this are taken for damage.
 pub(crate) const MOST_COLUMNS: usize = 1_000_000;
-
-/// The endings of tables of text.
-const TEXT: [&str; 5] = ["csv", "tsv", "tab", "psv", "txt"];
-
-impl Format {
-    /// The format of a file that was found in a folder, where `.txt` is more likely a note.
-    pub(crate) fn in_folder(path: &Path) -> Option<Self> {
-        let note = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("txt"));
-        Self::of(path).filter(|_| !note)
-    }
-
-    /// The format that a file's name promises.
-    pub(crate) fn of(path: &Path) -> Option<Self> {
-        let name = path.file_name()?.to_string_lossy().to_ascii_lowercase();
-        if let Some(inside) = name.strip_suffix(".gz") {
-            let text = TEXT.contains(&inside.rsplit_once('.')?.1);
-            return text.then_some(Self::Csv { gzip: true });
-        }
-        match name.rsplit_once('.')?.1 {
-            ending if TEXT.contains(&ending) => Some(Self::Csv { gzip: false }),
-            "parquet" => Some(Self::Parquet),
-            "arrow" | "feather" | "ipc" => Some(Self::Arrow),
-            "npz" => Some(Self::Npz),
-            "npy" => Some(Self::Npy),
-            "safetensors" => Some(Self::Safetensors),
-            _ => None,
-        }
-    }
-}
-
-impl Format {
-    /// The format of what has no name that says it: text, unless it begins as another does.
-    fn by_contents(file: &mut File) -> io::Result<Self> {
-        let mut start = Vec::new();
-        file.take(9).read_to_end(&mut start)?;
-        Ok(match start.as_slice() {
-            [b'P', b'A', b'R', b'1', ..] => Self::Parquet,
-            [b'A', b'R', b'R', b'O', b'W', b'1', ..] | [0xff, 0xff, 0xff, 0xff, ..] => Self::Arrow,
-            [b'P', b'K', 3, 4, ..] => Self::Npz,
-            [0x93, b'N', b'U', b'M', b'P', b'Y', ..] => Self::Npy,
-            [0x1f, 0x8b, ..] => Self::Csv { gzip: true },
-            // The length of a header below 2^32, and the header.
-            [_, _, _, _, 0, 0, 0, 0, b'{'] => Self::Safetensors,
-            _ => Self::Csv { gzip: false },
-        })
-    }
-}
 
 /// How many rows there are, as far as that is known without reading them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -177,6 +121,8 @@ pub(crate) struct DataFile {
     pub(crate) renamed: Vec<String>,
     pub(crate) rows: Option<RowsHint>,
     layout: Layout,
+    /// The columns that are not in the file, by their places.
+    fixed: HashMap<usize, Value>,
 }
 
 /// What a format's own `probe` reports.
@@ -188,14 +134,29 @@ struct Probed {
 
 impl DataFile {
     /// Looks at a file: its columns, their kinds, the number of rows where cheap.
-    pub(crate) fn probe(path: &Input) -> Result<Self> {
+    /// The values of partition folders are columns; one of the file with such a name is not read.
+    pub(crate) fn probe(path: &Input, partitions: &[(String, Value)]) -> Result<Self> {
+        let mut file = Self::look(path).map_err(|e| path.blame(e))?;
+        for (name, value) in partitions {
+            let place = file.columns.iter().position(|c| c.name == *name);
+            let place = place.unwrap_or(file.columns.len());
+            match file.columns.get_mut(place) {
+                Some(column) => *column = value.column(name),
+                None => file.columns.push(value.column(name)),
+            }
+            file.fixed.insert(place, value.clone());
+        }
+        Ok(file)
+    }
+
+    fn look(path: &Input) -> Result<Self> {
         let named = Format::of(path);
         if named.is_none() && !path.is_spooled() {
             return Err(DataError::UnknownFormat { path: path.to_path_buf() });
         }
         let unread = |e| DataError::read(path, e);
         let mut file = path.open()?;
-        let length = file.metadata().map_err(unread)?.len();
+        let length = file.length().map_err(unread)?;
         let format = match named {
             Some(format) => format,
             None => Format::by_contents(&mut file).map_err(unread)?,
@@ -217,20 +178,45 @@ impl DataFile {
         }
         let renamed = names::tell_apart(&mut probed.columns);
         let Probed { columns, rows, layout } = probed;
-        Ok(Self { path: path.clone(), columns, renamed, rows, layout })
+        Ok(Self { path: path.clone(), columns, renamed, rows, layout, fixed: HashMap::new() })
     }
 
     /// Reads the picked columns in batches.
     pub(crate) fn read(&self, reading: &Reading) -> Result<Batches> {
         let places = self.places(&reading.picks)?;
+        let values: Vec<_> = places.iter().map(|place| self.fixed.get(place).cloned()).collect();
+        if values.iter().all(Option::is_none) {
+            return self.read_own(reading, &places);
+        }
+        let own = |i: &usize| values[*i].is_none();
+        let picks = (0..places.len()).filter(own).map(|i| reading.picks[i].clone()).collect();
+        let places: Vec<usize> = (0..places.len()).filter(own).map(|i| places[i]).collect();
+        let own = self.read_own(&Reading { picks, ..reading.clone() }, &places)?;
+        let (path, reading, is_text) = (self.path.clone(), reading.clone(), self.is_text());
+        Ok(Box::new(fixed::WithFixed { path, own, reading, values, is_text }))
+    }
+
+    /// Fetches the beginning of what a pass will read, where that is an object.
+    pub(crate) fn begin(&self, reading: &Reading) {
+        let Some(object) = self.path.object() else { return };
+        let plan = match (&self.layout, self.places(&reading.picks)) {
+            (Layout::Parquet(layout), Ok(places)) => {
+                parquet_file::plan(&self.path, layout, &places)
+            }
+            _ => None,
+        };
+        object.begin(&plan.unwrap_or_else(|| Plan::whole(object.size())));
+    }
+
+    fn read_own(&self, reading: &Reading, places: &[usize]) -> Result<Batches> {
         let Reading { rows, threads, .. } = *reading;
         match &self.layout {
-            Layout::Csv(layout) => csv_file::read(&self.path, layout, reading, &places),
+            Layout::Csv(layout) => csv_file::read(&self.path, layout, reading, places),
             Layout::Parquet(layout) => {
-                parquet_file::read(&self.path, layout, &places, rows, threads)
+                parquet_file::read(&self.path, layout, places, rows, threads)
             }
-            Layout::Arrow(layout) => arrow_file::read(&self.path, layout, &places),
-            Layout::Matrix(slabs) => matrix::read(&self.path, slabs, &self.columns, &places, rows),
+            Layout::Arrow(layout) => arrow_file::read(&self.path, layout, places),
+            Layout::Matrix(slabs) => matrix::read(&self.path, slabs, &self.columns, places, rows),
         }
     }
 

@@ -5,7 +5,6 @@
 //! numbers. NPZ is a zip archive of them. The header is parsed here, with every
 //! length checked before it is believed; arrays of Python objects are refused.
 
-use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::path::Path;
 
@@ -18,6 +17,7 @@ use super::scalar::{Scalar, Type};
 use crate::column::MatrixArray;
 use crate::error::{DataError, Result};
 use crate::input::Input;
+use crate::opened::Opened;
 
 /// A longer header is taken for damage.
 const LONGEST_HEADER: usize = 1 << 20;
@@ -58,7 +58,7 @@ pub(super) fn probe_npz(path: &Input) -> Result<Probed> {
 
 fn entry(
     path: &Input,
-    archive: &mut ZipArchive<BufReader<File>>,
+    archive: &mut ZipArchive<BufReader<Opened>>,
     index: usize,
     array: MatrixArray,
 ) -> Result<Slab> {

@@ -3,7 +3,6 @@
 //! A dictionary is unpacked whole before the first value is read. It is the first page of a chunk, and
 //! a page begins with its type, its length unpacked and its length packed (Thrift's compact protocol).
 
-use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 
 use parquet::file::metadata::ParquetMetaData;
@@ -15,7 +14,7 @@ const NEXT_NUMBER: u8 = 0x15;
 
 /// The bytes that the dictionaries of these leaves need, in the row group with the largest ones.
 pub(super) fn dictionaries(
-    file: &mut File,
+    file: &mut (impl Read + Seek),
     metadata: &ParquetMetaData,
     is_wanted: impl Fn(usize) -> bool,
 ) -> io::Result<u64> {
@@ -27,7 +26,7 @@ pub(super) fn dictionaries(
             let offset = u64::try_from(offset).map_err(|_| invalid(leaf))?;
             file.seek(SeekFrom::Start(offset))?;
             let mut header = Vec::new();
-            file.take(HEADER).read_to_end(&mut header)?;
+            file.by_ref().take(HEADER).read_to_end(&mut header)?;
             sum = sum.saturating_add(unpacked(&header).ok_or_else(|| invalid(leaf))?);
         }
         most = most.max(sum);

@@ -35,7 +35,13 @@ pub(crate) fn interpret(batch: RecordBatch, reading: &Reading, at: At<'_>) -> Re
         .map_err(|e| DataError::damaged(at.path, "data", e))
 }
 
-fn column(array: &ArrayRef, pick: &Pick, tokens: &[String], at: At<'_>) -> Result<ArrayRef> {
+/// A column with its cells read as was asked.
+pub(super) fn column(
+    array: &ArrayRef,
+    pick: &Pick,
+    tokens: &[String],
+    at: At<'_>,
+) -> Result<ArrayRef> {
     let kind = ColumnKind::of(array.data_type());
     match (kind, pick.read) {
         (_, ReadAs::Verbatim) | (ColumnKind::Other, _) => Ok(array.clone()),

@@ -12,6 +12,7 @@ use arrow_schema::{DataType, Field, FieldRef, Schema};
 
 use crate::error::{DataError, Result};
 use crate::place::is_stream;
+use crate::remote::without_query;
 
 /// A format that takes blocks.
 trait Sink {
@@ -37,7 +38,8 @@ impl Writer {
             return Err(DataError::TwoRoles { column: twice.clone(), first, second });
         }
         let names = Names { path: path.to_owned(), columns: columns.to_vec(), keep: keep.to_vec() };
-        let extension = path.extension().and_then(|e| e.to_str()).map(str::to_ascii_lowercase);
+        let named = without_query(path);
+        let extension = named.extension().and_then(|e| e.to_str()).map(str::to_ascii_lowercase);
         let sink: Box<dyn Sink> = match extension.as_deref() {
             None if path == Path::new("-") => Box::new(text::CsvSink::stdout(names)?),
             Some("csv") => Box::new(text::CsvSink::file(names)?),

@@ -2,7 +2,7 @@
 #![allow(dead_code, unreachable_pub, clippy::unwrap_used, clippy::expect_used, clippy::panic)] // test helpers
 
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -10,11 +10,13 @@ use std::thread;
 
 use sha2::{Digest, Sha256};
 
-/// A request: its first line, and the first byte of its `Range`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A request: its first line, the first and the last byte of its `Range`, and its body.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Asked {
     pub line: String,
     pub from: Option<usize>,
+    pub to: Option<usize>,
+    pub body: Vec<u8>,
 }
 
 /// What is sent back before the connection is closed.
@@ -43,9 +45,9 @@ impl Answer {
             answer.headers.push(format!("Content-Range: bytes */{}", file.len()));
             return answer;
         }
-        let mut answer = Self::whole(&file[from..]);
+        let (last, size) = (asked.to.unwrap_or(usize::MAX).min(file.len() - 1), file.len());
+        let mut answer = Self::whole(&file[from..=last]);
         answer.status = "206 Partial Content";
-        let (last, size) = (file.len() - 1, file.len());
         answer.headers.push(format!("Content-Range: bytes {from}-{last}/{size}"));
         answer
     }
@@ -53,6 +55,11 @@ impl Answer {
     /// Only so many bytes of the body, though more are announced.
     pub fn cut(mut self, length: usize) -> Self {
         self.body.truncate(length);
+        self
+    }
+
+    pub fn header(mut self, header: &str) -> Self {
+        self.headers.push(header.to_owned());
         self
     }
 
@@ -92,26 +99,44 @@ impl Server {
         self.asked.lock().unwrap().iter().map(|a| a.from).collect()
     }
 
+    pub fn asked(&self) -> Vec<Asked> {
+        self.asked.lock().unwrap().clone()
+    }
+
+    /// The address of another file.
+    pub fn at(&self, name: &str) -> String {
+        self.url.replace("/file", &format!("/{name}"))
+    }
+
     pub fn lines(&self) -> Vec<String> {
         self.asked.lock().unwrap().iter().map(|a| a.line.clone()).collect()
     }
 }
 
 fn read(stream: &TcpStream) -> Asked {
-    let mut asked = Asked { line: String::new(), from: None };
-    for line in BufReader::new(stream).lines() {
-        let line = line.unwrap_or_default();
+    let mut asked = Asked::default();
+    let mut length = 0;
+    let mut reader = BufReader::new(stream);
+    loop {
+        let mut line = String::new();
+        reader.read_line(&mut line).unwrap_or_default();
+        let line = line.trim_end().to_owned();
         if asked.line.is_empty() {
             asked.line.clone_from(&line);
         }
         let lower = line.to_ascii_lowercase();
         if let Some(range) = lower.strip_prefix("range: bytes=") {
-            asked.from = Some(range.trim_end_matches('-').parse().unwrap());
+            let (from, to) = range.split_once('-').unwrap();
+            (asked.from, asked.to) = (from.parse().ok(), to.parse().ok());
+        }
+        if let Some(bytes) = lower.strip_prefix("content-length: ") {
+            length = bytes.parse().unwrap();
         }
         if line.is_empty() {
             break;
         }
     }
+    reader.take(length).read_to_end(&mut asked.body).unwrap_or_default();
     asked
 }
 

@@ -30,6 +30,7 @@ pub fn check<'a>(
     inputs: impl Iterator<Item = &'a Path>,
     global: &Global,
 ) -> Outcome {
+    outputs::local(folder)?;
     let fail = |why: String| {
         let message = format!("{}: cannot write: {why}", folder.display());
         Err(Failure::new(Exit::Machine, message).hint("give another folder with -o"))

@@ -14,7 +14,7 @@ use self::fitted::{Encoder, Fitting};
 use crate::args::{Demo, Global};
 use crate::failure::{Exit, Failure, Outcome};
 use crate::terminal::{self, title, wrap};
-use crate::{output, plot, progress};
+use crate::{output, outputs, plot, progress};
 
 const TRAIN: usize = 4000;
 const TEST: usize = 1000;
@@ -25,6 +25,7 @@ const LEAKAGE: f64 = 0.01;
 
 pub fn run(options: &Demo, global: &Global) -> Outcome {
     let folder = &options.output;
+    outputs::local(folder)?;
     let failed =
         |e: std::io::Error| Failure::new(Exit::Machine, format!("{}: {e}", folder.display()));
     std::fs::create_dir_all(folder).map_err(failed)?;
