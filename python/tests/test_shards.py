@@ -283,3 +283,19 @@ def test_the_package_needs_no_engine():
     code = "import sys, sarl; print([m for m in ('pyspark', 'dask', 'ray') if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_ids_are_numbers_or_texts(people):
+    """A number counts as it is written, so that files without types give the same folds."""
+    frame = people.frame
+    ids = np.arange(len(frame)) % 700
+    fits = []
+    for of in (ids, ids.astype(float), ids.astype(str)):
+        moments = Moments(fold_by="key").update(
+            people.X, frame["income"], frame["group"], frame["weight"], row_id=of
+        )
+        fits.append(SARL(max_leakage=0.01).fit_moments(moments))
+        table = people.table.append_column("id", pa.array(of))
+        shard = Shard(**NAMED, row_id="id").update(table)
+        same_fit(SARL(max_leakage=0.01).fit_moments(shard.finish()), fits[0], people.X)
+    assert fits[0].heldout_ == fits[1].heldout_ == fits[2].heldout_
