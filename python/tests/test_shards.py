@@ -299,3 +299,18 @@ def test_ids_are_numbers_or_texts(people):
         shard = Shard(**NAMED, row_id="id").update(table)
         same_fit(SARL(max_leakage=0.01).fit_moments(shard.finish()), fits[0], people.X)
     assert fits[0].heldout_ == fits[1].heldout_ == fits[2].heldout_
+
+
+def test_fewer_rows_than_features():
+    """Such rows travel as they are, and are held again."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(240, 700))
+    y, s = X[:, 0] + X[:, 1] > 0, X[:, 1] + X[:, 2] > 0
+    batch = pa.record_batch({"v": wide(X, "fixed"), "y": y, "s": s})
+    zero = Shard(features="v", target="y", sensitive="s")
+    parts = [batch.slice(at, 80) for at in (160, 0, 80)]
+    assert len(zero.empty().update(parts[0]).to_bytes()) < 8 * 80 * 710 + 30_000
+    moments = total(zero, parts).finish()
+    encoder = SARL(trade_off=0.5, ridge=0.1).fit_moments(moments)
+    one = Moments(fold_by="content").update(X, y, s)
+    same_fit(encoder, SARL(trade_off=0.5, ridge=0.1).fit_moments(one), X)
