@@ -128,7 +128,7 @@ def test_a_pipeline_with_vectors(people, table, tmp_path, cli):
     (file,) = (tmp_path / "pipeline").rglob("model.safetensors")
     same_fit(sarl.load(file), encoder, got[names].to_numpy(np.float64))
     said = cli("info", file)
-    assert said["leakage"] == pytest.approx(encoder.leakage_, abs=1e-12)
+    assert said["point"]["leakage"] == pytest.approx(encoder.leakage_, abs=1e-12)
 
 
 def test_files_and_copies(people, table, tmp_path):
