@@ -77,7 +77,7 @@ def floats(found: pa.Array, name: str) -> Floats:
 
 def aligned(found: pa.Array) -> NDArray[Any]:
     """The values of a column, copied where they came over a wire that does not align them."""
-    values = found.to_numpy(zero_copy_only=False)
+    values: NDArray[Any] = found.to_numpy(zero_copy_only=False)
     return values if values.flags.aligned else values.copy()
 
 
@@ -243,10 +243,8 @@ def ids(batch: pa.RecordBatch, name: str | None) -> NDArray[np.uint64] | None:
     if name is None:
         return None
     found = column(batch, name, "row_id")
-    if is_text(found.type):
-        values, places = encoded(found)
-        return _core.text_keys(values)[places]
-    return (floats(found, name).astype(np.float64) + 0.0).view(np.uint64)
+    values, places = encoded(found)
+    return _core.text_keys([category(value) for value in values])[places]
 
 
 def labels(
@@ -266,14 +264,15 @@ def labels(
     if not plain:
         table = pa.table(dict(zip(names, found, strict=True)))
         return _labels.read(table, side, target, treat, known, weighted)
-    read: tuple[list[Label], list[Values]] = ([], [])
-    for form, name, values in zip(forms, names, found, strict=True):
-        before = None if known is None else [known[form.places[0]]]
-        for into, more in zip(read, _label(values, name, form.treat, before, target), strict=True):
-            into += more
-    for place, label in enumerate(read[0]):
-        label.columns = {names[place]: place}
-    return read
+    read: list[Label] = []
+    values: list[Values] = []
+    for place, (form, name) in enumerate(zip(forms, names, strict=True)):
+        before = None if known is None else [known[place]]
+        (label,), (of,) = _label(found[place], name, form.treat, before, target)
+        label.columns = {name: place}
+        read.append(label)
+        values.append(of)
+    return read, values
 
 
 def _label(

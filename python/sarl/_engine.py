@@ -108,12 +108,12 @@ def encoded(encoder: Any, batch: pa.RecordBatch, features: Sequence[str]) -> NDA
     known = solved.columns
     block = _arrow.Block(batch, features)
     if not block.named:
-        dense, codes = _array(block.dense(), known, features[0]), []
+        dense = _array(block.dense(), known, features[0])
+        codes: list[Any] = []
     else:
         _, dense, codes = _arrow.features(batch, features, known, unseen=unseen(encoder))
     with named_columns(known):
-        z = encoder._encode(solved, np.ascontiguousarray(dense), codes)
-    return z
+        return np.asarray(encoder._encode(solved, np.ascontiguousarray(dense), codes))
 
 
 def _array(dense: Any, known: Columns, name: str) -> Any:

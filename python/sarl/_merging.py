@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from . import _core
 from ._columns import Categories, Codes, Columns
 from ._label import Label
-from ._rows import is_missing
+from ._rows import category, is_missing
 
 #: For each column of categories, the new place of each of its categories.
 Places = list[list[int]]
@@ -109,17 +109,12 @@ def category_keys(columns: Columns, codes: Sequence[Codes], rows: int) -> NDArra
 
 
 def id_keys(ids: Any, rows: int) -> NDArray[np.uint64]:
-    """What decides on the fold of each row, by its id: a text, or a number."""
+    """What decides on the fold of each row, by its id: a text, or a number as it is written."""
     array = np.asarray(ids)
     if array.ndim != 1 or len(array) != rows:
         raise ValueError(f"row_id has shape {array.shape}: expected one id for each of {rows} rows")
-    if array.dtype.kind in "iufb":
-        values = array.astype(np.float64) + 0.0
-        if not np.isfinite(values).all():
-            row = int(np.flatnonzero(~np.isfinite(values))[0])
-            raise ValueError(f"row_id has no value in row {row} (counted from 0)")
-        return values.view(np.uint64)
-    row = next((row for row, value in enumerate(array.tolist()) if is_missing(value)), None)
-    if row is not None:
-        raise ValueError(f"row_id has no value in row {row} (counted from 0)")
-    return _core.text_keys([str(value) for value in array.tolist()])
+    values = array.tolist()
+    missing = next((row for row, value in enumerate(values) if is_missing(value)), None)
+    if missing is not None:
+        raise ValueError(f"row_id has no value in row {missing} (counted from 0)")
+    return _core.text_keys([category(value) for value in values])

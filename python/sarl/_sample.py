@@ -46,9 +46,10 @@ def _column_keys(batch: pa.RecordBatch, name: str) -> NDArray[np.uint64]:
         values, places = _arrow.encoded(found)
         return _core.text_keys([str(value) for value in values])[places]
     if _arrow.is_list(found.type):
-        values = _arrow.wide(found, name).astype(np.float64) + 0.0
-        factors = _mixed(np.arange(1, values.shape[1] + 1, dtype=np.uint64)) | np.uint64(1)
-        return (_mixed(values.view(np.uint64)) * factors).sum(axis=1, dtype=np.uint64)
+        rows = _arrow.wide(found, name).astype(np.float64) + 0.0
+        factors = _mixed(np.arange(1, rows.shape[1] + 1, dtype=np.uint64)) | np.uint64(1)
+        keys: NDArray[np.uint64] = (_mixed(rows.view(np.uint64)) * factors).sum(axis=1)
+        return keys
     return _mixed((_arrow.floats(found, name).astype(np.float64) + 0.0).view(np.uint64))
 
 

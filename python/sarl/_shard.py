@@ -274,15 +274,15 @@ class Shard:
     @classmethod
     def from_bytes(cls, data: bytes) -> Shard:
         """The inverse of :meth:`to_bytes`."""
-        data = memoryview(data)
+        view = memoryview(data)
         start = len(MAGIC) + 24
-        if len(data) < start or bytes(data[: len(MAGIC)]) != MAGIC:
+        if len(view) < start or bytes(view[: len(MAGIC)]) != MAGIC:
             raise ValueError("these are not the bytes of a shard")
-        sizes = struct.unpack("<QQQ", data[len(MAGIC) : start])
-        if start + sum(sizes) != len(data):
+        sizes = struct.unpack("<QQQ", view[len(MAGIC) : start])
+        if start + sum(sizes) != len(view):
             raise ValueError("the bytes of a shard are damaged: some are missing")
-        ends = [start, start + sizes[0], start + sizes[0] + sizes[1], len(data)]
-        head, features, sums = (bytes(data[a:b]) for a, b in pairwise(ends))
+        ends = [start, start + sizes[0], start + sizes[0] + sizes[1], len(view)]
+        head, features, sums = (bytes(view[a:b]) for a, b in pairwise(ends))
         try:
             about = json.loads(head)
             new = object.__new__(cls)
@@ -327,7 +327,8 @@ def batches(rows: Any) -> Iterable[pa.RecordBatch]:
         if not hasattr(rows, "__arrow_c_stream__"):
             raise TypeError(f"expected an Arrow batch or table, found {type(rows).__name__}")
         rows = pa.table(rows)
-    return iter(rows.to_batches())
+    found: list[pa.RecordBatch] = rows.to_batches()
+    return found
 
 
 def _check_identifiers(columns: Columns, rows: int) -> None:

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import dask
 import dask.array as da
 import dask.dataframe as dd
 import numpy as np
 import pyarrow as pa
+from dask.delayed import delayed
 
 from . import _eraser, _files, _kernel, _linear
 from ._engine import FAN_IN, encoded, encoder_of, fitted, has_rows, merged, shard_for
@@ -49,8 +49,8 @@ def _parts(x: Any, what: str, count: int | None) -> list[Any]:
     if not _is_dask(x):
         raise TypeError(f"{what} is a {type(x).__name__}: expected what Dask has, as X is")
     if isinstance(x, da.Array) and x.ndim == 2:
-        x = x.rechunk({1: -1})
-    found = np.ravel(x.to_delayed()).tolist()
+        x = x.rechunk({1: -1})  # type: ignore[no-untyped-call]
+    found: list[Any] = np.ravel(x.to_delayed()).tolist()
     if count is not None and len(found) != count:
         raise ValueError(f"{what} has {len(found)} partitions, but X has {count}")
     return found
@@ -102,8 +102,8 @@ def _gathered(
 ) -> Any:
     """Sums of all partitions, merged in a tree."""
     kind = type(zero)
-    start = dask.delayed(zero.to_bytes())
-    add, merge = dask.delayed(_added, pure=False), dask.delayed(_merged, pure=False)
+    start = delayed(zero.to_bytes())
+    add, merge = delayed(_added, pure=False), delayed(_merged, pure=False)
     sums = [add(kind, start, names, *parts) for parts in partitions]
     while len(sums) > 1:
         sums = [merge(kind, sums[at : at + FAN_IN]) for at in range(0, len(sums), FAN_IN)]
@@ -199,7 +199,7 @@ class _Distributed:
             return super().transform(X)  # type: ignore[misc]
         model = _files.to_bytes(self)
         if isinstance(X, da.Array):
-            rows = X.rechunk({1: -1})
+            rows: Any = X.rechunk({1: -1})  # type: ignore[no-untyped-call]
             width = (self._n_features_out,)
             return rows.map_blocks(_z, model, chunks=(rows.chunks[0], width), dtype=np.float64)
         names = [str(name) for name in self.get_feature_names_out()]

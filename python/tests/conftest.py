@@ -141,7 +141,7 @@ class People:
                 "level": np.digitize(hide, [-1, 0, 1]) * 10,
                 "wealth": keep,
                 "weight": rng.uniform(0.2, 3, n),
-                "person": [f"p{k}" for k in rng.integers(0, n // 3, n)],
+                "person": [f"p{k}" for k in rng.integers(0, n // 2, n)],
             }
         )
 

@@ -283,3 +283,34 @@ def test_the_package_needs_no_engine():
     code = "import sys, sarl; print([m for m in ('pyspark', 'dask', 'ray') if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_ids_are_numbers_or_texts(people):
+    """A number counts as it is written, so that files without types give the same folds."""
+    frame = people.frame
+    ids = np.arange(len(frame)) % 700
+    fits = []
+    for of in (ids, ids.astype(float), ids.astype(str)):
+        moments = Moments(fold_by="key").update(
+            people.X, frame["income"], frame["group"], frame["weight"], row_id=of
+        )
+        fits.append(SARL(max_leakage=0.01).fit_moments(moments))
+        table = people.table.append_column("id", pa.array(of))
+        shard = Shard(**NAMED, row_id="id").update(table)
+        same_fit(SARL(max_leakage=0.01).fit_moments(shard.finish()), fits[0], people.X)
+    assert fits[0].heldout_ == fits[1].heldout_ == fits[2].heldout_
+
+
+def test_fewer_rows_than_features():
+    """Such rows travel as they are, and are held again."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(240, 700))
+    y, s = X[:, 0] + X[:, 1] > 0, X[:, 1] + X[:, 2] > 0
+    batch = pa.record_batch({"v": wide(X, "fixed"), "y": y, "s": s})
+    zero = Shard(features="v", target="y", sensitive="s")
+    parts = [batch.slice(at, 80) for at in (160, 0, 80)]
+    assert len(zero.empty().update(parts[0]).to_bytes()) < 8 * 80 * 710 + 30_000
+    moments = total(zero, parts).finish()
+    encoder = SARL(trade_off=0.5, ridge=0.1).fit_moments(moments)
+    one = Moments(fold_by="content").update(X, y, s)
+    same_fit(encoder, SARL(trade_off=0.5, ridge=0.1).fit_moments(one), X)

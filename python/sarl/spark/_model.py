@@ -94,10 +94,10 @@ class _Reader(MLReader[Any]):
 
 
 class EncoderEstimator(  # type: ignore[misc]
-    Estimator,
+    Estimator,  # type: ignore[type-arg]
     FitParams,
-    DefaultParamsReadable,
-    DefaultParamsWritable,  # type: ignore[type-arg]
+    DefaultParamsReadable,  # type: ignore[type-arg]
+    DefaultParamsWritable,
 ):
     """An estimator whose moments are added up where the rows are."""
 

@@ -52,7 +52,7 @@ class ColumnParams(Params):
         wrong = next((name for name in params if name not in known), None)
         if wrong is not None:
             raise TypeError(f"{type(self).__name__} has no parameter {wrong!r}")
-        self._set(**params)
+        self._set(**{name: value for name, value in params.items() if value is not None})
 
 
 def _accessors(cls: type, name: str) -> None:
