@@ -9,10 +9,9 @@ use sarl::{HeldOutLabels, HeldOutLosses, Model};
 use sarl_lab::{Certified, CertifiedFront};
 use serde_json::{Value, json};
 
-use crate::args::{CriterionName, DataOptions, EncoderOptions, Fit, Front, Global};
+use crate::args::{CriterionName, DataOptions, EncoderOptions, FilesOrMoments, Fit, Front, Global};
 use crate::data::{self, FittedTable, Rows, with_block};
 use crate::failure::{Failure, Outcome};
-use crate::inquiry::file_names;
 use crate::output::{self, bounds_json, joined, percent, point_json};
 use crate::progress::{self, Spinner};
 use crate::sheet::{Sheet, Step};
@@ -28,7 +27,14 @@ pub fn fit(options: &Fit, goal: &CellGoal, global: &Global) -> Outcome {
     no_audit(options.audit)?;
     let outputs: Vec<&Path> =
         [&options.output].into_iter().chain(&options.page.html).map(PathBuf::as_path).collect();
-    let (table, chooser, rows) = prepared(&options.data, &options.encoder, &outputs, goal, global)?;
+    let (table, chooser, rows) = prepared(
+        options.files.data.as_slice(),
+        &options.data,
+        &options.encoder,
+        &outputs,
+        goal,
+        global,
+    )?;
     // The front has a 1 − confidence of its own: the guarantee of the fit does not depend on it.
     let (mut proposals, mut beside) = {
         let _spinner = Spinner::new("choosing cells", global.quiet);
@@ -104,7 +110,7 @@ pub fn front(options: &Front, global: &Global) -> Outcome {
     let outputs: Vec<&Path> =
         options.csv.iter().chain(&options.page.html).map(PathBuf::as_path).collect();
     let (table, chooser, rows) =
-        prepared(&options.data, &options.encoder, &outputs, &goal, global)?;
+        prepared(&options.files.data, &options.data, &options.encoder, &outputs, &goal, global)?;
     let chosen_on = chooser.rows();
     let mut proposals = {
         let _spinner = Spinner::new("choosing cells", global.quiet);
@@ -159,9 +165,21 @@ fn report(
     let front =
         CertifiedFront::new(together_of, fitted.and_then(Certified::new), goal, Some(&table));
     let models: Vec<&Model> = fitted.into_iter().chain(together.iter().copied()).take(1).collect();
-    let about = page::about(&file_names(&data.source), Some(&table), &models, seed);
-    page::write(&front.page(page::subtitle(command, &data.source), about), path)?;
+    let names = data.given.names();
+    let about = page::about(&names, Some(&table), &models, seed);
+    page::write(&front.page(page::subtitle(command, &names), about), path)?;
     Ok(front.json())
+}
+
+/// Sums tell nothing about cells.
+pub fn needs_rows(files: &FilesOrMoments) -> Outcome {
+    match files.moments.is_empty() {
+        true => Ok(()),
+        false => Err(Failure::usage(
+            "a guarantee against every adversary needs rows: --moments has sums only",
+        )
+        .hint("give DATA in place of --moments")),
+    }
 }
 
 /// Attackers that are tried add nothing to what holds for every adversary.
@@ -183,6 +201,7 @@ fn unlimited(goal: &CellGoal) -> CellGoal {
 /// The rows in three parts: an encoder fitted on the first, the second for the choice, and how many
 /// rows the third has.
 fn prepared(
+    files: &[PathBuf],
     data: &DataOptions,
     encoder: &EncoderOptions,
     outputs: &[&Path],
@@ -200,7 +219,7 @@ fn prepared(
             "--criterion: a guarantee against every adversary is about all of an attribute";
         return Err(Failure::usage(message).hint("leave --criterion out, or use --max-leakage"));
     }
-    let table = data::fit_part(data, encoder, outputs, Some(Part::Fit), global)?;
+    let table = data::fit_part(files, data, encoder, outputs, Some(Part::Fit), global)?;
     goal.check_names(table.fit.layout().labels())?;
     let mut chooser = Chooser::new(&table.fit, encoder.seed)?;
     let seed = encoder.seed;
@@ -219,7 +238,8 @@ fn each(
     global: &Global,
     mut work: impl FnMut(&sarl::Block<'_, f64>) -> Outcome,
 ) -> Outcome<u64> {
-    let rows = Rows { source: &table.source, schema: &table.schema, part: Some(part), global };
+    let source = table.given.rows("a guarantee against every adversary")?;
+    let rows = Rows { source, schema: &table.schema, part: Some(part), keep: &[], global };
     rows.each(what, |data| with_block(data, &mut work))
 }
 

@@ -12,5 +12,6 @@ pub mod fit;
 pub mod front;
 pub mod info;
 pub mod inspect;
+pub mod moments;
 pub mod retune;
 pub mod shell;

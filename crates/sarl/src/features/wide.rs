@@ -206,7 +206,7 @@ impl Wide {
     /// Labels, what folds depend on and, where rows are held here, their weights.
     fn labelled<'a, T: Element>(&'a self, block: Block<'a, T>) -> Block<'a, T> {
         let rows = block.rows();
-        let hashes = (!self.hashes.is_empty()).then_some(self.hashes.as_slice());
+        let hashes = self.folds_follow_rows().then_some(self.hashes.as_slice());
         let block = Block { hashes, ..block };
         let block = self.labels.iter().fold(block, |block, label| block.label(label.block(rows)));
         match &self.rows.weights {

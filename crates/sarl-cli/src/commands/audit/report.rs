@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use super::Trisected;
 use crate::args::{Audit, Global};
 use crate::failure::{Exit, Failure, Outcome};
+use crate::given::Given;
 use crate::inquiry::Files;
 use crate::page::{TableReport, table};
 use crate::provenance::Origin;
@@ -162,7 +163,7 @@ impl Report {
         };
         let report = TableReport {
             command: "audit",
-            source: &files.data,
+            given: &Given::Files(files.data.clone()),
             schema,
             table,
             subject,
