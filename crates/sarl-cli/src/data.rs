@@ -1,32 +1,35 @@
 //! From files to moments: the passes over the data that every fitting command makes.
 
 use std::ops::ControlFlow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use faer::MatRef;
 use sarl::cells::Part;
-use sarl::{Block, Fit, FitParams, Fitted, HeldOutLabels, HeldOutLosses, Layout, Role};
+use sarl::{Block, Fit, FitParams, Fitted, FoldBy, HeldOutLabels, HeldOutLosses, Layout, Role};
 use sarl_data::{
     BlockOptions, DataBlock, FeatureValues, LabelColumn, LabelValues, Labels, Missing, Request,
     Schema, Source, same_file,
 };
 
-use crate::args::{DataOptions, EncoderOptions, Global};
+use crate::args::{DataOptions, EncoderOptions, FilesOrMoments, Global};
 use crate::encoding::{check_targets, criterion, params, remarks};
 use crate::failure::{Failure, Outcome};
+use crate::folding::{Folding, Keys};
+use crate::given::Given;
 use crate::progress::{self, Pass, Spinner};
-use crate::provenance::{Origin, Provenance};
+use crate::provenance::Provenance;
 use crate::request::{flat_warning, index_warning, notes, request};
-use crate::{demand, outputs};
+use crate::{demand, outputs, parts};
 
 /// A fit of files.
 pub struct FittedTable {
-    /// The files that were read.
-    pub source: Source,
+    pub given: Given,
     pub schema: Schema,
     pub fit: Fitted,
     /// Labels that are features too.
     pub shared: Vec<String>,
+    /// Whether landmarks are rows of a file that another command was given.
+    pub public_landmarks: bool,
     /// What else the user should know.
     pub remarks: Vec<Remark>,
 }
@@ -43,8 +46,8 @@ impl FittedTable {
             schema: Some(self.schema.clone()),
             heldout,
             heldout_labels,
-            origin: Some(Origin::new(self.source.inputs())?),
-            public_landmarks: encoder.landmarks_from.is_some(),
+            origin: Some(self.given.origin()?),
+            public_landmarks: encoder.landmarks_from.is_some() || self.public_landmarks,
         })
     }
 }
@@ -59,16 +62,21 @@ pub enum Remark {
 
 /// Reads the data and fits, for a command that will write `outputs`.
 pub fn fit(
+    files: &FilesOrMoments,
     data: &DataOptions,
     encoder: &EncoderOptions,
     outputs: &[&Path],
     global: &Global,
 ) -> Outcome<FittedTable> {
-    fit_part(data, encoder, outputs, None, global)
+    match files.moments.is_empty() {
+        true => fit_part(&files.data, data, encoder, outputs, None, global),
+        false => parts::fit(&files.moments, data, encoder, outputs, global),
+    }
 }
 
 /// The same on the rows of a part, or on all of them.
 pub fn fit_part(
+    files: &[PathBuf],
     data: &DataOptions,
     encoder: &EncoderOptions,
     outputs: &[&Path],
@@ -76,11 +84,14 @@ pub fn fit_part(
     global: &Global,
 ) -> Outcome<FittedTable> {
     let mut params = params(encoder, data.scale)?;
-    let source = Source::open(&data.data)?;
+    let folding = Folding::new(encoder, FoldBy::Position);
+    params.fold_by = folding.by();
+    folding.check_part(part)?;
+    let source = Source::open(files)?;
     let public = encoder.landmarks_from.as_deref();
     outputs::check(outputs.iter().copied(), source.paths().chain(public), global)?;
     let source = source.with_threads(rayon::current_num_threads());
-    let request = request(data, &source)?;
+    let request = folding.without_column(request(data, &source)?);
     check_targets(encoder, &request.targets)?;
     let mut schema = learn(&source, &request, global, Schema::learn_deferred)?;
     let (of, assumed) = criterion(encoder, &schema)?;
@@ -88,8 +99,8 @@ pub fn fit_part(
     demand::check(&schema, &params)?;
     params.check_rows(schema.rows())?;
     let part = part.map(|part| (part, encoder.seed));
-    let rows = Rows { source: &source, schema: &schema, part, global };
-    let fit = match read(&rows, &params, public) {
+    let rows = Rows { source: &source, schema: &schema, part, keep: folding.columns(), global };
+    let fit = match read(&rows, &params, &folding.keys(&schema), public) {
         Ok(fit) => fit,
         Err(failure) => {
             // The full pass names the count and the first rows of what is missing.
@@ -110,23 +121,44 @@ pub fn fit_part(
     remarks.extend(notes(&source, &schema).into_iter().map(Remark::Note));
     remarks.extend(index_warning(&source, &schema)?.map(Remark::Warning));
     let shared = shared(&schema);
-    Ok(FittedTable { source, schema, fit, shared, remarks })
+    let given = Given::Files(source);
+    Ok(FittedTable { given, schema, fit, shared, remarks, public_landmarks: false })
 }
 
 /// The passes over the rows: a sample for a kernel, then all of them.
-fn read(rows: &Rows<'_>, params: &FitParams, public: Option<&Path>) -> Outcome<Fitted> {
+fn read(
+    rows: &Rows<'_>,
+    params: &FitParams,
+    keys: &Keys,
+    public: Option<&Path>,
+) -> Outcome<Fitted> {
     let mut fit = Fit::new(params.clone(), layout(rows.schema))?.expecting(rows.schema.rows())?;
+    choose(rows, public, &mut fit)?;
+    rows.each("accumulating moments", |data| push(&mut fit, data, keys))?;
+    let _spinner = Spinner::new("solving", rows.global.quiet);
+    Ok(fit.finish()?)
+}
+
+/// Lets rows pass by where a kernel needs that, and chooses its landmarks.
+pub fn choose(rows: &Rows<'_>, public: Option<&Path>, fit: &mut Fit) -> Outcome {
     if fit.needs_sample() {
         rows.each("sampling rows", |data| with_block(data, |block| Ok(fit.sample(block)?)))?;
         if let Some(path) = public {
-            public_rows(rows, path, &mut fit)?;
+            public_rows(rows, path, fit)?;
         }
         let _spinner = Spinner::new("choosing landmarks", rows.global.quiet);
         fit.choose(&progress::interrupted)?;
     }
-    rows.each("accumulating moments", |data| with_block(data, |block| Ok(fit.push(block)?)))?;
-    let _spinner = Spinner::new("solving", rows.global.quiet);
-    Ok(fit.finish()?)
+    Ok(())
+}
+
+/// Adds the rows of a block.
+pub fn push(fit: &mut Fit, data: &DataBlock, keys: &Keys) -> Outcome {
+    let keys = keys.of(data)?;
+    with_block(data, |block| match &keys {
+        Some(keys) => Ok(fit.push(&block.clone().keys(keys))?),
+        None => Ok(fit.push(block)?),
+    })
 }
 
 /// Labels that are features too.
@@ -156,6 +188,8 @@ pub struct Rows<'a> {
     pub schema: &'a Schema,
     /// Only the rows of this part, which a seed gives them.
     pub part: Option<(Part, u64)>,
+    /// A column that is handed through.
+    pub keep: &'a [String],
     pub global: &'a Global,
 }
 
@@ -168,7 +202,8 @@ impl Rows<'_> {
     ) -> Outcome<u64> {
         let mut pass = Pass::new(what, Some(self.schema.rows()), self.global.quiet);
         let mut rows = 0;
-        let mut blocks = self.source.blocks(self.schema, &BlockOptions::default())?;
+        let reading = BlockOptions { keep: self.keep.to_vec(), ..Default::default() };
+        let mut blocks = self.source.blocks(self.schema, &reading)?;
         while let Some(block) = blocks.next() {
             let block = block?;
             let first = rows;
@@ -218,7 +253,10 @@ pub fn layout(schema: &Schema) -> Layout {
     for (role, labels) in roles {
         for label in labels {
             layout = match &label.values {
-                LabelValues::Class { values, .. } => layout.class(&label.name, role, values.len()),
+                // A part of the rows may have met one class only.
+                LabelValues::Class { values, .. } => {
+                    layout.class(&label.name, role, values.len().max(2))
+                }
                 LabelValues::Number { kernel: false, .. } => layout.number(&label.name, role, 1),
                 LabelValues::Number { kernel: true, .. } => {
                     layout.kernel(&label.name, role, label.columns().len())

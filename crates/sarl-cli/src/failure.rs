@@ -34,6 +34,8 @@ pub struct Failure {
     pub broken_pipe: bool,
     /// A cell is missing, and only the first was looked at.
     pub missing: bool,
+    /// The data have no rows that can be used.
+    pub no_rows: bool,
 }
 
 /// The result of a command.
@@ -41,7 +43,8 @@ pub type Outcome<T = ()> = Result<T, Failure>;
 
 impl Failure {
     pub fn new(exit: Exit, message: impl Into<String>) -> Self {
-        Failure { exit, message: message.into(), hint: None, broken_pipe: false, missing: false }
+        let (hint, broken_pipe, missing, no_rows) = (None, false, false, false);
+        Failure { exit, message: message.into(), hint, broken_pipe, missing, no_rows }
     }
 
     pub fn usage(message: impl Into<String>) -> Self {
@@ -83,6 +86,7 @@ impl From<DataError> for Failure {
             hint: error.hint(),
             broken_pipe: error.is_broken_pipe(),
             missing: matches!(error, DataError::MissingCell { .. }),
+            no_rows: matches!(error, DataError::NoRows { .. } | DataError::AllRowsDropped { .. }),
         }
     }
 }

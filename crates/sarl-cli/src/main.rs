@@ -10,12 +10,15 @@ mod demand;
 mod encoding;
 mod end;
 mod failure;
+mod folding;
+mod given;
 mod given_away;
 mod inquiry;
 mod memory;
 mod output;
 mod outputs;
 mod page;
+mod parts;
 mod plot;
 mod points;
 mod progress;
@@ -59,6 +62,7 @@ fn run(cli: &Cli) -> Outcome {
     match &cli.command {
         Command::Demo(options) => commands::demo::run(options, global),
         Command::Inspect(options) => commands::inspect::run(options, global),
+        Command::Moments(options) => commands::moments::run(options, global),
         Command::Bounds(options) => commands::bounds::run(options, global),
         Command::Front(options) => commands::front::run(options, global),
         Command::Fit(options) => commands::fit::run(options, global),

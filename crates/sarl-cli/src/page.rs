@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use crate::args::{Global, PageOptions, ProbeOptions};
 use crate::failure::Outcome;
+use crate::given::Given;
 use crate::inquiry::{Files, file_names};
 use crate::typed::typed;
 use crate::{memory, progress};
@@ -52,7 +53,7 @@ pub fn audit_curve(
 pub struct TableReport<'a> {
     /// The command that makes it.
     pub command: &'static str,
-    pub source: &'a Source,
+    pub given: &'a Given,
     pub schema: &'a Schema,
     pub table: Table,
     /// The fit; the rows that are shown are drawn here.
@@ -67,16 +68,11 @@ impl TableReport<'_> {
         let Some(path) = &options.html else { return Ok(None) };
         let shown = self.draw(options.html_rows as usize, global)?;
         let text = PageText {
-            subtitle: subtitle(self.command, self.source),
+            subtitle: subtitle(self.command, &self.given.names()),
             // An audit that was asked for by itself is what the report is about.
             audit_leads: self.command == "audit",
             warnings: self.warnings,
-            about: about(
-                &file_names(self.source),
-                Some(&self.table),
-                &[self.subject.model],
-                self.seed,
-            ),
+            about: about(&self.given.names(), Some(&self.table), &[self.subject.model], self.seed),
         };
         let subject = Subject { shown: shown.as_ref(), ..self.subject };
         let (page, levels) = subject.page(text, &progress::watch(global.quiet))?;
@@ -86,25 +82,24 @@ impl TableReport<'_> {
 
     /// Rows to be shown, drawn at random.
     fn draw(&self, count: usize, global: &Global) -> Outcome<Option<Shown>> {
-        if count == 0 {
-            return Ok(None);
-        }
+        let Some(source) = self.given.source().filter(|_| count > 0) else { return Ok(None) };
         let options = BlockOptions::default();
         let draw = (count, self.seed);
-        let rows = memory::read(self.source, self.schema, None, &options, draw, global)?;
+        let rows = memory::read(source, self.schema, None, &options, draw, global)?;
         Ok(Some(Shown::drawn(rows, self.seed)))
     }
 }
 
 /// What made a page, on what.
-pub fn subtitle(command: &str, source: &Source) -> String {
-    format!("sarl {command} · {}", short_names(source))
+pub fn subtitle(command: &str, files: &[String]) -> String {
+    format!("sarl {command} · {}", short_names(files))
 }
 
 /// Names without folders.
-fn short_names(source: &Source) -> String {
-    let name = |path: &Path| path.file_name().map(|n| n.to_string_lossy().into_owned());
-    let names: Vec<String> = source.paths().filter_map(name).collect();
+fn short_names(files: &[String]) -> String {
+    let name =
+        |path: &String| Path::new(path).file_name().map(|n| n.to_string_lossy().into_owned());
+    let names: Vec<String> = files.iter().filter_map(name).collect();
     match names.len() > 3 {
         true => format!("{} and {} more", names[0], names.len() - 1),
         false => names.join(", "),

@@ -53,6 +53,7 @@ fn request_with(data: &DataOptions, targets: &[String], sensitives: &[String]) -
         missing: data.missing.into(),
         missing_values: data.missing_values.clone(),
         max_categories: data.max_categories.map(|most| most as usize),
+        part: false,
     })
 }
 

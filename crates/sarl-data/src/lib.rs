@@ -107,8 +107,8 @@ pub use part::remove_parts;
 pub use place::{is_address, is_stdout, same_file};
 pub use request::{Missing, Request, Targets};
 pub use schema::{
-    ClassColumn, ClassesOf, Feature, FeatureValues, Label, LabelValues, NumberColumn, Progress,
-    SCHEMA_VERSION, Schema, UNSEEN,
+    ClassColumn, ClassesOf, Feature, FeatureValues, Label, LabelFigures, LabelValues, NumberColumn,
+    PartsDiffer, Progress, Renumbered, Renumbering, SCHEMA_VERSION, Schema, UNSEEN,
 };
 pub use source::Source;
 pub use text::{DateOrder, Decimal, Written};

@@ -83,6 +83,9 @@ pub struct Request {
     /// The most categories of a feature: the most frequent values, and all others as one.
     /// Without it a feature with very many is refused.
     pub max_categories: Option<usize>,
+    /// Whether these rows are a part of a data set. Then a label may have one class or be constant,
+    /// and [`Schema::check_whole`](crate::Schema::check_whole) judges all parts together.
+    pub part: bool,
 }
 
 impl Default for Request {
@@ -97,6 +100,7 @@ impl Default for Request {
             missing: Missing::default(),
             missing_values: Vec::new(),
             max_categories: None,
+            part: false,
         }
     }
 }

@@ -56,19 +56,24 @@ fn checksum<N: AsRef<str>>(json: &str, tensors: &[(N, TensorView<'_>)]) -> u32 {
 /// Collects tensors and writes them out.
 #[derive(Default)]
 pub(crate) struct Writer {
-    tensors: Vec<(String, Vec<usize>, Vec<u8>)>,
+    tensors: Vec<(String, Dtype, Vec<usize>, Vec<u8>)>,
 }
 
 impl Writer {
     pub(crate) fn matrix(&mut self, name: &str, a: MatRef<'_, f64>) {
         let rows = (0..a.nrows()).flat_map(|i| a.row(i).iter());
         let bytes = rows.flat_map(|v| v.to_le_bytes()).collect();
-        self.tensors.push((name.to_owned(), vec![a.nrows(), a.ncols()], bytes));
+        self.tensors.push((name.to_owned(), Dtype::F64, vec![a.nrows(), a.ncols()], bytes));
     }
 
     pub(crate) fn vector(&mut self, name: &str, v: &[f64]) {
         let bytes = v.iter().flat_map(|v| v.to_le_bytes()).collect();
-        self.tensors.push((name.to_owned(), vec![v.len()], bytes));
+        self.tensors.push((name.to_owned(), Dtype::F64, vec![v.len()], bytes));
+    }
+
+    /// Bytes as they are: another file.
+    pub(crate) fn bytes(&mut self, name: &str, bytes: Vec<u8>) {
+        self.tensors.push((name.to_owned(), Dtype::U8, vec![bytes.len()], bytes));
     }
 
     pub(crate) fn finish<T: Serialize>(
@@ -84,8 +89,8 @@ impl Writer {
         let mut views = self
             .tensors
             .iter()
-            .map(|(name, shape, bytes)| {
-                let view = TensorView::new(Dtype::F64, shape.clone(), bytes);
+            .map(|(name, dtype, shape, bytes)| {
+                let view = TensorView::new(*dtype, shape.clone(), bytes);
                 view.map(|v| (name.as_str(), v)).map_err(|e| failed(e.to_string()))
             })
             .collect::<Result<Vec<_>>>()?;
@@ -139,6 +144,14 @@ impl<'a> Reader<'a> {
         Ok((Reader { kind, tensors }, description))
     }
 
+    /// Whether a file says that it is of this kind.
+    pub(crate) fn is_of_kind(bytes: &[u8], kind: &str) -> bool {
+        let metadata = SafeTensors::read_metadata(bytes).ok();
+        let json = metadata.and_then(|(_, m)| m.metadata().as_ref()?.get(KEY).cloned());
+        let heading = json.and_then(|json| serde_json::from_str::<Heading>(&json).ok());
+        heading.is_some_and(|heading| heading.kind == kind)
+    }
+
     /// Whether there is a tensor of this name.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.tensors.tensor(name).is_ok()
@@ -151,6 +164,15 @@ impl<'a> Reader<'a> {
     /// Fails with `problem` unless `holds`.
     pub(crate) fn require(&self, holds: bool, problem: impl Into<String>) -> Result<()> {
         if holds { Ok(()) } else { Err(self.problem(problem)) }
+    }
+
+    /// Bytes as they are.
+    pub(crate) fn bytes(&self, name: &str) -> Result<&'a [u8]> {
+        let tensor = self.tensors.tensor(name);
+        let tensor = tensor.map_err(|_| self.problem(format!("tensor `{name}` is missing")))?;
+        let found = tensor.dtype();
+        self.require(found == Dtype::U8, format!("tensor `{name}` is {found:?}, expected U8"))?;
+        Ok(tensor.data())
     }
 
     fn numbers(&self, name: &str, dimensions: usize) -> Result<(Vec<usize>, &'a [u8])> {

@@ -138,8 +138,8 @@ fn fold_of(row: &[f64], key: u64, folds: u64, seed: u64) -> usize {
     let mut hash = key;
     for (j, value) in row.iter().enumerate() {
         let value = if *value == 0.0 { 0.0 } else { *value };
-        let bits = value.to_bits().wrapping_mul(0xff51_afd7_ed55_8ccd);
-        hash = hash.wrapping_add((bits ^ (bits >> 32)).wrapping_mul(splitmix(j as u64) | 1));
+        let bits = value.to_bits().wrapping_add(splitmix(j as u64) | 1);
+        hash = hash.wrapping_add((bits >> 32) * (bits % (1 << 32)));
     }
     (splitmix(hash ^ splitmix(seed)) % folds) as usize
 }
@@ -381,4 +381,80 @@ fn what_cannot_be_put_together_is_refused() {
     assert!(by_content.recode(2, &[0], 5).is_err());
     assert_ne!(text_key("ab"), text_key("ba"));
     assert_ne!(category_key(0, "north"), category_key(1, "north"));
+}
+
+/// Samples of parts are together the sample of all rows, and so are the features chosen from them.
+#[test]
+fn landmarks_do_not_depend_on_the_partition() {
+    let data = rows(9, 6000, 3);
+    let kernel = KernelParams { landmarks: 30, ..KernelParams::new(Family::Rbf) };
+    let params = FitParams { scale: Scale::Standard, ..FitParams::kernel(kernel) };
+    let params = content(FitParams { ridge: Ridge::Fixed(1e-3), ..params });
+    let income = Mat::from_fn(6000, 1, |i, _| (data.x[(i, 1)] * 10.0).round());
+    let layout = Layout::dense(3).coded(&[4, 4]).class("y", Role::Target, 2);
+    let layout = layout.kernel("income", Role::Sensitive, 1);
+    let (a, b) = (data.codes(0, &known()[0]), data.codes(1, &known()[1]));
+    let keys = data.keys();
+    let all = Block::new(data.x.as_ref()).coded(&a).coded(&b).class(&data.y);
+    let all = all.number(income.as_ref()).keys(&keys).weighted(&data.weights);
+    let empty = || Fit::new(params.clone(), layout.clone()).unwrap();
+    let run = |parts: &[(usize, usize)]| {
+        let mut sampled = empty();
+        for &(start, rows) in parts {
+            let mut there = empty();
+            there.sample(&all.slice(start, rows)).unwrap();
+            let bytes = there.pack([("who".into(), "me".into())].into()).unwrap();
+            let (there, extra) = Fit::unpack(&bytes).unwrap();
+            assert_eq!(extra["who"], "me");
+            sampled.merge(&there).unwrap();
+        }
+        sampled.choose(&|| false).unwrap();
+        let chosen = sampled.pack(Default::default()).unwrap();
+        for &(start, rows) in parts {
+            let (mut there, _) = Fit::unpack(&chosen).unwrap();
+            there.push(&all.slice(start, rows)).unwrap();
+            sampled
+                .merge(&Fit::unpack(&there.pack(Default::default()).unwrap()).unwrap().0)
+                .unwrap();
+        }
+        assert_eq!(sampled.rows(), 6000);
+        sampled.finish().unwrap()
+    };
+    let whole = run(&[(0, 6000)]);
+    assert_eq!(whole.map().outputs(), 30);
+    for parts in [[(0, 3000), (3000, 3000)], [(1000, 5000), (0, 1000)]] {
+        let other = run(&parts);
+        same(&whole, &other, &data, 1e-10);
+    }
+}
+
+#[test]
+fn rows_that_are_held_may_be_none() {
+    let data = rows(12, 700, 600);
+    let params = content(FitParams { ridge: Ridge::Fixed(1.0), ..Default::default() });
+    let empty = Fit::new(params, data.layout(&known())).unwrap();
+    let (mut fit, _) = Fit::unpack(&empty.pack(Default::default()).unwrap()).unwrap();
+    data.push(&mut fit, &known(), 700);
+    fit.merge(&empty).unwrap();
+    assert_eq!(fit.rows(), 700);
+}
+
+#[test]
+fn what_was_packed_is_checked() {
+    let data = rows(10, 100, 3);
+    let mut fit = Fit::new(content(FitParams::default()), data.layout(&known())).unwrap();
+    data.push(&mut fit, &known(), 100);
+    let bytes = fit.pack(Default::default()).unwrap();
+    assert_eq!(Fit::unpack(&bytes).unwrap().0.pack(Default::default()).unwrap(), bytes);
+    for cut in [0, 100, bytes.len() - 1] {
+        assert!(matches!(Fit::unpack(&bytes[..cut]), Err(Error::File { .. })));
+    }
+    let mut damaged = bytes.clone();
+    damaged[bytes.len() - 20] ^= 1;
+    assert!(matches!(Fit::unpack(&damaged), Err(Error::File { .. })));
+    // Rows in the order of a reservoir are no part of another sample.
+    let kernel = FitParams::kernel(KernelParams::new(Family::Rbf));
+    let fit = Fit::new(kernel, data.layout(&known())).unwrap();
+    assert!(matches!(fit.pack(Default::default()), Err(Error::Merge(Mismatch::NotChosen))));
+    assert!(matches!(fit.clone().merge(&fit), Err(Error::Merge(Mismatch::NotChosen))));
 }

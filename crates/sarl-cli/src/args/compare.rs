@@ -4,13 +4,14 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{DataOptions, EncoderOptions, PageOptions, ProbeOptions};
+use super::{DataOptions, EncoderOptions, Files, PageOptions, ProbeOptions};
 
 /// Our encoders and other methods on your data, with one audit for all
 #[derive(Debug, Args)]
 #[command(
     after_help = "Example:\n  sarl compare people.csv -t income -s sex --rivals ml-arl,leace\n  sarl compare train.csv -t income -s sex --test test.csv --hiding 0.3,0.7,0.9 --html report.html",
     mut_arg("seed", |arg| arg.help("The first seed, and that of the split, landmarks, random features and folds")),
+    mut_arg("fold_by", |arg| arg.hide(true)),
     mut_arg("kernel", |arg| arg.help("Kernel of the kernel encoder; linear stands for rbf with --ridge auto, as a linear encoder runs anyway")),
 )]
 pub struct Compare {
@@ -30,6 +31,8 @@ pub struct Compare {
     pub page: PageOptions,
     #[command(flatten)]
     pub probing: ProbeOptions,
+    #[command(flatten)]
+    pub files: Files,
     #[command(flatten)]
     pub data: DataOptions,
     #[command(flatten)]

@@ -5,13 +5,31 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use sarl_data::Missing;
 
-/// Which data, and which columns in which roles.
+/// Which rows.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Data")]
-pub struct DataOptions {
+pub struct Files {
     /// Data files, folders, patterns ('data/*.csv') or addresses (s3://, gs://, az://, https://), as one data set: .csv, .tsv, .txt (.gz too), .parquet, .arrow, .npz, .npy, .safetensors
     #[arg(required = true)]
     pub data: Vec<PathBuf>,
+}
+
+/// Which rows, or what was added up of them.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Data")]
+pub struct FilesOrMoments {
+    /// Data files, folders, patterns ('data/*.csv') or addresses (s3://, gs://, az://, https://), as one data set: .csv, .tsv, .txt (.gz too), .parquet, .arrow, .npz, .npy, .safetensors
+    #[arg(required_unless_present = "moments")]
+    pub data: Vec<PathBuf>,
+    /// Files of `sarl moments` in place of DATA: the rows of all of them, added up
+    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with = "data")]
+    pub moments: Vec<PathBuf>,
+}
+
+/// Which columns in which roles.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Data")]
+pub struct DataOptions {
     /// What to keep; COL:class or COL:number overrides the type, `:features` keeps everything that can be kept [default for matrices: y]
     #[arg(long, short, value_name = "COL,…", value_delimiter = ',')]
     pub target: Vec<String>,

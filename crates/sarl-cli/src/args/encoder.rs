@@ -56,6 +56,10 @@ pub struct EncoderOptions {
     /// Seed of landmarks, random features and folds
     #[arg(long, default_value_t = 0)]
     pub seed: u64,
+    /// What decides on the fold of a row: its position, its content, or the text in a column; with
+    /// the last two folds do not depend on the order of rows [default: position; of moments: content]
+    #[arg(long, value_name = "position|content|COL")]
+    pub fold_by: Option<String>,
 }
 
 impl Default for EncoderOptions {
@@ -77,6 +81,7 @@ impl Default for EncoderOptions {
             dim: None,
             folds: 5,
             seed: 0,
+            fold_by: None,
         }
     }
 }

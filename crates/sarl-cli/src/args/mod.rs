@@ -13,7 +13,9 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use sarl_paper::Name;
 
 pub use self::compare::Compare;
-pub use self::data::{DataOptions, MissingPolicy, ScalePolicy, UnseenPolicy};
+pub use self::data::{
+    DataOptions, Files, FilesOrMoments, MissingPolicy, ScalePolicy, UnseenPolicy,
+};
 pub use self::encoder::{
     Approximation, CriterionName, EncoderOptions, KernelName, NumberOrAuto, Sampling,
 };
@@ -54,6 +56,7 @@ pub struct Global {
 pub enum Command {
     Demo(Demo),
     Inspect(Inspect),
+    Moments(Moments),
     Bounds(Bounds),
     Front(Front),
     Fit(Fit),
@@ -90,16 +93,40 @@ pub struct Demo {
 )]
 pub struct Inspect {
     #[command(flatten)]
+    pub files: Files,
+    #[command(flatten)]
     pub data: DataOptions,
     /// Folds of the fit whose memory is predicted
     #[arg(long, default_value_t = 5, value_name = "K", value_parser = clap::value_parser!(u32).range(1..=100))]
     pub folds: u32,
 }
 
+/// What fits need of the rows of a shard, to be merged with that of others
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Example:\n  sarl moments part1.csv -t income -s sex -o part1.moments\n  sarl moments part2.csv -t income -s sex -o part2.moments\n  sarl fit --moments part1.moments part2.moments --max-leakage 0.01 -o m.safetensors"
+)]
+pub struct Moments {
+    #[command(flatten)]
+    pub files: Files,
+    #[command(flatten)]
+    pub data: DataOptions,
+    #[command(flatten)]
+    pub encoder: EncoderOptions,
+    /// Take columns, categories, classes, kernel and options from this file of `sarl moments`
+    #[arg(long, value_name = "FILE")]
+    pub like: Option<PathBuf>,
+    /// The file to write
+    #[arg(long, short, value_name = "FILE")]
+    pub output: PathBuf,
+}
+
 /// What any encoder could achieve on this data
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  sarl bounds sarl-demo/mixture.csv -t shape -s colour")]
 pub struct Bounds {
+    #[command(flatten)]
+    pub files: FilesOrMoments,
     #[command(flatten)]
     pub data: DataOptions,
     #[command(flatten)]
@@ -112,6 +139,8 @@ pub struct Bounds {
     after_help = "Example:\n  sarl front sarl-demo/mixture.csv -t shape -s colour --csv front.csv\n  sarl front sarl-demo/mixture.csv -t shape -s colour --html report.html --audit\n  sarl front sarl-demo/mixture.csv -t shape -s colour --certified"
 )]
 pub struct Front {
+    #[command(flatten)]
+    pub files: FilesOrMoments,
     #[command(flatten)]
     pub data: DataOptions,
     #[command(flatten)]
@@ -140,6 +169,8 @@ pub struct Front {
     after_help = "Example:\n  sarl fit sarl-demo/mixture.csv -t shape -s colour --max-leakage 0.02 -o m.safetensors\n  sarl fit sarl-demo/mixture.csv -t shape -s colour --max-leakage 0.02 -o m.safetensors --html report.html --audit\n  sarl fit sarl-demo/mixture.csv -t shape -s colour --max-advantage 0.3 -o m.safetensors\n  sarl fit sarl-demo/mixture.csv -t shape -s colour --criterion equalized-odds --max-leakage 0.02 -o m.safetensors"
 )]
 pub struct Fit {
+    #[command(flatten)]
+    pub files: FilesOrMoments,
     #[command(flatten)]
     pub data: DataOptions,
     #[command(flatten)]

@@ -14,18 +14,20 @@ use crate::page::{TableReport, audit_curve, table};
 use crate::solution::Report;
 use crate::typed::Typed;
 use crate::verdict::{self, Verdict};
-use crate::{data, given_away, output, progress, warnings};
+use crate::{data, given_away, output, parts, progress, warnings};
 
 pub fn run(options: &Fit, global: &Global) -> Outcome {
     let start = Instant::now();
     model_output(&options.output)?;
     if let Some(goal) = options.goal.certified(&options.cells)? {
+        certified::needs_rows(&options.files)?;
         return certified::fit(options, &goal, global);
     }
     let goal = options.goal.goal()?;
     let outputs: Vec<&Path> =
         [&options.output].into_iter().chain(&options.page.html).map(PathBuf::as_path).collect();
-    let fitted = data::fit(&options.data, &options.encoder, &outputs, global)?;
+    parts::no_audit(&options.files, options.audit)?;
+    let fitted = data::fit(&options.files, &options.data, &options.encoder, &outputs, global)?;
     let read = start.elapsed();
     let front = fitted.fit.front()?;
     let mut warnings = warnings::about_fit(&fitted, &front, global)?;
@@ -63,9 +65,10 @@ fn report(
     warnings: Vec<String>,
     global: &Global,
 ) -> Outcome<(Option<Value>, Option<Verdict>)> {
-    let data::FittedTable { fit, schema, source, .. } = fitted;
+    let data::FittedTable { fit, schema, given, .. } = fitted;
     let curve = match options.audit {
         true => {
+            let source = given.rows("--audit")?;
             Some(audit_curve(source, schema, fit.params(), Some(model.goal().clone()), global)?)
         }
         false => None,
@@ -81,7 +84,7 @@ fn report(
         ..Subject::new("The trade-off", model, &command)
     };
     let seed = options.encoder.seed;
-    let report = TableReport { command: "fit", source, schema, table, subject, warnings, seed };
+    let report = TableReport { command: "fit", given, schema, table, subject, warnings, seed };
     let levels = report.write(&options.page, global)?;
     let again = "For this the encoder was fitted again, on part of the rows.";
     let audit = curve.as_ref().and_then(|c| verdict::of_curve(c, model.point().leakage));

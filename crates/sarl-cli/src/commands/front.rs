@@ -12,7 +12,7 @@ use crate::failure::Outcome;
 use crate::page::{self, TableReport, audit_curve};
 use crate::terminal::{self, Tone, emphasis, title, wrap};
 use crate::typed::Typed;
-use crate::{data, output, points, verdict, warnings};
+use crate::{data, output, parts, points, verdict, warnings};
 
 /// Points over λ in a report; of more than these, some.
 const MOST_POINTS: usize = 1001;
@@ -20,11 +20,13 @@ const MOST_POINTS: usize = 1001;
 pub fn run(options: &Front, global: &Global) -> Outcome {
     let outputs: Vec<&Path> =
         options.csv.iter().chain(&options.page.html).map(|p| p.as_path()).collect();
+    parts::no_audit(&options.files, options.audit)?;
     if options.certified {
+        certified::needs_rows(&options.files)?;
         return certified::front(options, global);
     }
     options.cells.check_unused()?;
-    let fitted = data::fit(&options.data, &options.encoder, &outputs, global)?;
+    let fitted = data::fit(&options.files, &options.data, &options.encoder, &outputs, global)?;
     let (reduced, front) = (fitted.fit.reduced()?, fitted.fit.front()?);
     let warnings = warnings::about_fit(&fitted, &front, global)?;
     let heldout = output::heldout(&fitted.fit, global)?;
@@ -78,10 +80,13 @@ fn report(
     warnings: Vec<String>,
     global: &Global,
 ) -> Outcome<(Option<Value>, Option<AuditCurve>)> {
-    let data::FittedTable { fit, schema, source, .. } = fitted;
+    let data::FittedTable { fit, schema, given, .. } = fitted;
     let model = fit.solve(Goal::Lambda(0.0))?;
     let curve = match options.audit {
-        true => Some(audit_curve(source, schema, fit.params(), None, global)?),
+        true => {
+            let source = given.rows("--audit")?;
+            Some(audit_curve(source, schema, fit.params(), None, global)?)
+        }
         false => None,
     };
     let every = rows.len().div_ceil(MOST_POINTS);
@@ -98,7 +103,7 @@ fn report(
         ..Subject::new("The trade-off", &model, &command)
     };
     let seed = options.encoder.seed;
-    let report = TableReport { command: "front", source, schema, table, subject, warnings, seed };
+    let report = TableReport { command: "front", given, schema, table, subject, warnings, seed };
     let levels = report.write(&options.page, global)?;
     Ok((levels, curve))
 }

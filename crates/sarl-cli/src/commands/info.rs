@@ -1,28 +1,32 @@
 //! `sarl info`.
 
-use sarl::{LabelKind, Role};
+use sarl::{Label, LabelKind, Role};
 use sarl_data::{Feature, FeatureValues, Schema, Written};
 use serde_json::json;
 
 use super::retune::load;
 use crate::args::{Global, Info};
 use crate::failure::Outcome;
+use crate::parts::{self, Moments};
 use crate::provenance::Provenance;
 use crate::terminal::{self, wrap};
 use crate::{attributes, certificate, given_away, output, solution};
 
 pub fn run(options: &Info, global: &Global) -> Outcome {
+    if parts::is_file(&options.model) {
+        return moments(&options.model, global);
+    }
     let model = load(&options.model)?;
     let front = model.front()?;
     let about_fit = Provenance::of(&model)?;
-    let Provenance { schema, heldout, heldout_labels: labels, .. } = &about_fit;
+    let Provenance { schema, heldout, heldout_labels, .. } = &about_fit;
     let cells = model.cells().and_then(|cells| Some((cells, cells.certificate()?)));
     if global.json {
         let certificate = model.certificate();
         let mut about = json!({
             "goal": sarl_lab::goals::json(model.goal()),
             "point": output::point_json(model.point(), heldout.as_ref()),
-            "attributes": attributes::json(&model, labels.as_ref())?,
+            "attributes": attributes::json(&model, heldout_labels.as_ref())?,
             "dual_bound": certificate.dual_bound,
             "gap": certificate.gap,
             "method": model.method(),
@@ -43,22 +47,6 @@ pub fn run(options: &Info, global: &Global) -> Outcome {
         }
         return output::print_json(&about);
     }
-    let holds = model.labels().iter().map(|label| {
-        let role = match label.role {
-            Role::Target => "keeps",
-            Role::Sensitive => "hides",
-        };
-        let kind = match label.kind {
-            LabelKind::Class { classes } => format!("{classes} classes"),
-            LabelKind::Number { .. } => "a number".into(),
-            LabelKind::Kernel { columns: 1 } => "a number, by features of a kernel".into(),
-            LabelKind::Kernel { columns } => {
-                format!("{columns} numbers, by features of one kernel")
-            }
-            LabelKind::Features => "the features themselves".into(),
-        };
-        vec![role.to_owned(), label.name.clone(), kind]
-    });
     match cells {
         Some((cells, found)) => {
             output::print(&certificate::text(found, cells, schema.as_ref()))?;
@@ -74,16 +62,61 @@ pub fn run(options: &Info, global: &Global) -> Outcome {
         output::digits(model.reduced().ridge())
     )))?;
     output::print(&wrap(&format!("{}\n", given_away::line(&model, &about_fit))))?;
-    let holds = output::table(&["", "label", "holds"], holds.collect(), |_| false);
-    output::print(&format!("{holds}\n"))?;
+    output::print(&format!("{}\n", labels(model.labels())))?;
     if let Some(schema) = schema {
         output::print(&columns(schema))?;
         let mut notes = schema.notes().into_iter();
         notes
             .try_for_each(|note| output::print(&wrap(&format!("{}\n", sarl_lab::plain(&note)))))?;
     }
-    output::print(&solution::text(&model, heldout.as_ref(), labels.as_ref())?)?;
+    output::print(&solution::text(&model, heldout.as_ref(), heldout_labels.as_ref())?)?;
     output::print(&format!("\n{}", output::bounds_table(model.reduced(), &front)?))
+}
+
+/// What is kept and what is hidden.
+fn labels(labels: &[Label]) -> String {
+    let holds = labels.iter().map(|label| {
+        let role = match label.role {
+            Role::Target => "keeps",
+            Role::Sensitive => "hides",
+        };
+        let kind = match label.kind {
+            LabelKind::Class { classes } => format!("{classes} classes"),
+            LabelKind::Number { .. } => "a number".into(),
+            LabelKind::Kernel { columns: 1 } => "a number, by features of a kernel".into(),
+            LabelKind::Kernel { columns } => {
+                format!("{columns} numbers, by features of one kernel")
+            }
+            LabelKind::Features => "the features themselves".into(),
+        };
+        vec![role.to_owned(), label.name.clone(), kind]
+    });
+    output::table(&["", "label", "holds"], holds.collect(), |_| false)
+}
+
+/// What is in a file of moments.
+fn moments(path: &std::path::Path, global: &Global) -> Outcome {
+    let Moments { fit, schema, about } = Moments::load(path)?;
+    let params = fit.params();
+    if global.json {
+        return output::print_json(&json!({
+            "n": fit.rows(),
+            "params": params,
+            "labels": schema.as_ref().map(|_| fit.layout().labels()),
+            "files": about.origin.names(),
+            "schema": schema,
+        }));
+    }
+    output::print(&wrap(&format!(
+        "{}: moments of {} rows in {} folds, of {}\n",
+        terminal::path(path),
+        fit.rows(),
+        params.folds,
+        sarl_lab::plain(&about.origin.names().join(", "))
+    )))?;
+    let Some(schema) = schema else { return Ok(()) };
+    output::print(&format!("{}\n", labels(fit.layout().labels())))?;
+    output::print(&columns(&schema))
 }
 
 /// Columns that are shown.

@@ -17,7 +17,7 @@ const LINE: usize = 80;
 const NAME: usize = 34;
 
 pub fn run(options: &Inspect, global: &Global) -> Outcome {
-    let source = Source::open(&options.data.data)?.with_threads(rayon::current_num_threads());
+    let source = Source::open(&options.files.data)?.with_threads(rayon::current_num_threads());
     let request = request_without_labels(&options.data, &source)?;
     let total = source.rows_hint().map(|h| h.rows);
     let mut pass = Pass::new("reading the columns", total, global.quiet);

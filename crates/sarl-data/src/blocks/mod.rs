@@ -12,6 +12,8 @@ use std::sync::mpsc::{Sender, channel};
 use arrow_array::RecordBatch;
 
 use crate::ahead::Ahead;
+use crate::cells::Keys;
+use crate::column::ColumnKind;
 use crate::error::{DataError, Result};
 use crate::request::Missing;
 use crate::schema::{Schema, UNSEEN};
@@ -146,6 +148,19 @@ pub enum LabelColumn {
 }
 
 impl DataBlock {
+    /// What the cells of the first column that is handed through say; nothing where they are missing
+    /// or no texts, booleans or numbers.
+    pub fn kept_texts(&self) -> Vec<Option<String>> {
+        let column = self.keep.as_ref().and_then(|batch| batch.columns().first());
+        match column.and_then(Keys::of) {
+            Some(keys) => {
+                let text = |row| Some(keys.get(row, ColumnKind::Text)?.into_text());
+                (0..keys.len()).map(text).collect()
+            }
+            None => vec![None; self.rows],
+        }
+    }
+
     /// Some of the rows, in the order given. Columns handed through and gaps are left behind.
     pub fn select(&self, rows: &[usize]) -> Self {
         fn pick<T: Copy>(from: &[T], rows: &[usize]) -> Vec<T> {

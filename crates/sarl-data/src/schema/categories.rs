@@ -99,6 +99,11 @@ impl Interner {
     }
 }
 
+/// Values in their final order.
+pub(super) fn in_order(values: impl Iterator<Item = String>) -> Vec<String> {
+    sorted(values.map(|value| (value, 0)).collect()).values
+}
+
 fn sorted(mut all: Vec<(String, u64)>) -> Counted {
     let number = |text: &str| text.parse::<f64>().ok();
     if all.iter().all(|(value, _)| number(value).is_some()) {

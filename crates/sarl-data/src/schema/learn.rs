@@ -136,11 +136,10 @@ struct Learners {
 
 impl Learners {
     fn new(selection: &Selection, request: &Request, picks: &mut PickList) -> Self {
-        let most = request.max_categories;
         let features: Vec<Learner> =
-            selection.features.iter().map(|c| Learner::new(c, false, most, picks)).collect();
+            selection.features.iter().map(|c| Learner::new(c, false, request, picks)).collect();
         let mut learners = |labels: &[LabelOf<Selected>]| -> Vec<LabelLearner> {
-            labels.iter().map(|label| LabelLearner::new(label, picks)).collect()
+            labels.iter().map(|label| LabelLearner::new(label, request, picks)).collect()
         };
         let targets = learners(&selection.targets);
         let sensitives = learners(&selection.sensitives);
@@ -226,7 +225,9 @@ impl Learners {
         if self.kept == 0 {
             return Err(DataError::AllRowsDropped { rows });
         }
-        if let Some((column, _)) = self.weight.as_ref().filter(|_| self.total_weight <= 0.0) {
+        if let Some((column, _)) =
+            self.weight.as_ref().filter(|_| self.total_weight <= 0.0 && !request.part)
+        {
             return Err(DataError::NoWeight { column: column.clone() });
         }
         Ok(Schema {

@@ -32,6 +32,8 @@ pub(super) struct Learner {
     /// Cells that were learned from.
     cells: u64,
     most: Option<usize>,
+    /// Whether only a part of the rows is seen.
+    part: bool,
     /// Values of rows that were left out.
     spare: HashSet<String>,
     state: State,
@@ -54,10 +56,10 @@ impl Learner {
     pub(super) fn new(
         selected: &Selected,
         label: bool,
-        most: Option<usize>,
+        request: &Request,
         picks: &mut PickList,
     ) -> Self {
-        let most = most.filter(|_| !label);
+        let most = request.max_categories.filter(|_| !label);
         let interner = if most.is_some() { Interner::pooled() } else { Interner::default() };
         let (read, state) = match selected.how {
             How::Number => (ReadAs::number(selected.written), State::Number(Spread::new())),
@@ -77,6 +79,7 @@ impl Learner {
             missing_in: PathBuf::new(),
             cells: 0,
             most,
+            part: request.part,
             spare: HashSet::new(),
             state,
             quantiles: matches!(selected.treat, Some(Treat::Bins(_))).then(Quantiles::default),
@@ -162,7 +165,8 @@ impl Learner {
             _ if self.missing == rows => WhyUnusable::Empty,
             State::Class(interner) if self.most.is_none() => {
                 let (values, more) = (interner.len(), interner.overflowed());
-                let guessed = !self.selected.explicit && is_identifier(values, self.cells);
+                let judged = !self.selected.explicit && !self.part;
+                let guessed = judged && is_identifier(values, self.cells);
                 match more || guessed {
                     true if more => {
                         WhyUnusable::Values { more_than: true, values: MOST_CATEGORIES as u64 }
@@ -262,42 +266,48 @@ pub(super) fn feature(learner: Learner) -> Feature {
 }
 
 pub(super) fn label(learner: Learner) -> Result<Label> {
+    let part = learner.part;
     let Selected { name: column, written, kind, explicit, treat, .. } = learner.selected;
+    let number = |spread: Spread, whole: Option<u64>, kernel: bool| {
+        number(&column, spread, written, whole, kernel, part)
+    };
     let values = match learner.state {
         State::Number(spread) => match (treat, learner.quantiles) {
             (Some(Treat::Bins(bins)), Some(quantiles)) => {
                 // A constant is the same error as of a number.
-                number(&column, spread, written, None, false)?;
+                number(spread, None, false)?;
                 quantiles.bins(bins, written).ok_or(DataError::NoBins { column: column.clone() })?
             }
-            (treat, _) => number(&column, spread, written, None, treat == Some(Treat::Kernel))?,
+            (treat, _) => number(spread, None, treat == Some(Treat::Kernel))?,
         },
         State::Either { values, spread, whole } => {
             let (different, more) = (values.len(), values.overflowed());
             match whole && !more && different <= MOST_WHOLE_CLASSES {
-                true => classes(&column, values, kind)?,
+                true => classes(&column, values, kind, part)?,
                 false => {
                     let different = if more { MOST_CATEGORIES } else { different };
-                    number(&column, spread, written, whole.then_some(different as u64), false)?
+                    number(spread, whole.then_some(different as u64), false)?
                 }
             }
         }
         State::Class(interner) => {
             let (values, more) = (interner.len(), interner.overflowed());
-            if more || (!explicit && is_identifier_label(values, learner.cells)) {
+            if more || (!explicit && !part && is_identifier_label(values, learner.cells)) {
                 let values = if more { MOST_CATEGORIES } else { values } as u64;
                 return Err(DataError::TooManyClasses { column, values, more_than: more });
             }
-            classes(&column, interner, kind)?
+            classes(&column, interner, kind, part)?
         }
     };
     Ok(Label { name: column, missing: learner.missing, values })
 }
 
-fn classes(column: &str, values: Interner, kind: ColumnKind) -> Result<LabelValues> {
+fn classes(column: &str, values: Interner, kind: ColumnKind, part: bool) -> Result<LabelValues> {
     let Counted { values, counts } = values.finish();
     match values.as_slice() {
-        [value] => Err(DataError::OneClass { column: column.to_owned(), value: value.clone() }),
+        [value] if !part => {
+            Err(DataError::OneClass { column: column.to_owned(), value: value.clone() })
+        }
         _ => Ok(LabelValues::Class { kind, values, counts, of: None }),
     }
 }
@@ -308,10 +318,11 @@ fn number(
     written: Written,
     whole: Option<u64>,
     kernel: bool,
+    part: bool,
 ) -> Result<LabelValues> {
     let columns = Vec::new();
     match spread.finish() {
-        (value, 0.0) => Err(DataError::ConstantLabel { column: column.to_owned(), value }),
+        (value, 0.0) if !part => Err(DataError::ConstantLabel { column: column.to_owned(), value }),
         (mean, std) => Ok(LabelValues::Number { mean, std, written, whole, kernel, columns }),
     }
 }

@@ -11,7 +11,7 @@ use crate::cells::{Keys, missing};
 use crate::column::ColumnKind;
 use crate::error::{DataError, Result};
 use crate::picks::PickList;
-use crate::request::{Form, LabelOf, Selected};
+use crate::request::{Form, LabelOf, Request, Selected};
 
 /// A combination of fewer rows than this is rare,
 const FEW_ROWS: u64 = 30;
@@ -30,8 +30,12 @@ pub(super) struct LabelLearner {
 }
 
 impl LabelLearner {
-    pub(super) fn new(selected: &LabelOf<Selected>, picks: &mut PickList) -> Self {
-        let columns = selected.columns.iter().map(|c| Learner::new(c, true, None, picks));
+    pub(super) fn new(
+        selected: &LabelOf<Selected>,
+        request: &Request,
+        picks: &mut PickList,
+    ) -> Self {
+        let columns = selected.columns.iter().map(|c| Learner::new(c, true, request, picks));
         LabelLearner {
             name: selected.name.clone(),
             form: selected.form,

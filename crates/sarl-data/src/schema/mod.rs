@@ -6,6 +6,7 @@ mod learn;
 mod learner;
 mod making;
 mod notes;
+mod parts;
 mod quantiles;
 mod resolve;
 mod rules;
@@ -21,6 +22,7 @@ use crate::text::Written;
 pub use categories::UNSEEN;
 pub(crate) use categories::{Found, Interner, Lookup, MOST_CATEGORIES};
 pub use learn::Progress;
+pub use parts::{LabelFigures, PartsDiffer, Renumbered, Renumbering};
 pub(crate) use rules::{MOST_WHOLE_CLASSES, is_identifier, is_identifier_label};
 
 /// The version of the stored form.

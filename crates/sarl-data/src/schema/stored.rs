@@ -63,7 +63,14 @@ impl TryFrom<Stored> for Schema {
     type Error = DataError;
 
     fn try_from(stored: Stored) -> Result<Self> {
-        stored.check().map_err(|reason| DataError::BadSchema { reason })?;
+        stored.check(2).map_err(|reason| DataError::BadSchema { reason })?;
+        Ok(stored.into_schema())
+    }
+}
+
+impl Stored {
+    /// The schema, which has been checked.
+    fn into_schema(self) -> Schema {
         let Stored {
             rows,
             dropped,
@@ -75,8 +82,8 @@ impl TryFrom<Stored> for Schema {
             missing,
             missing_values,
             ..
-        } = stored;
-        Ok(Self {
+        } = self;
+        Schema {
             rows,
             dropped,
             features,
@@ -86,14 +93,15 @@ impl TryFrom<Stored> for Schema {
             weight,
             missing,
             missing_values,
-        })
+        }
     }
 }
 
 type Checked = std::result::Result<(), String>;
 
 impl Stored {
-    fn check(&self) -> Checked {
+    /// Refuses what makes no sense; labels have so many classes at least.
+    fn check(&self, classes: usize) -> Checked {
         if self.version != SCHEMA_VERSION {
             return Err(format!("found version {}, expected {SCHEMA_VERSION}", self.version));
         }
@@ -103,7 +111,8 @@ impl Stored {
         unique("feature", self.features.iter().map(|f| f.name.as_str()))?;
         unique("label", self.targets.iter().chain(&self.sensitives).map(|l| l.name.as_str()))?;
         self.features.iter().try_for_each(check_feature)?;
-        self.targets.iter().chain(&self.sensitives).try_for_each(check_label)?;
+        let mut labels = self.targets.iter().chain(&self.sensitives);
+        labels.try_for_each(|label| check_label(label, classes))?;
         let width: usize = self.features.iter().map(width).sum();
         match width <= MOST_COLUMNS {
             true => Ok(()),
@@ -147,14 +156,14 @@ fn check_feature(feature: &Feature) -> Checked {
     }
 }
 
-fn check_label(label: &Label) -> Checked {
+fn check_label(label: &Label, classes: usize) -> Checked {
     match &label.values {
         LabelValues::Number { mean, std, columns, .. } => {
             check_spread(&label.name, *mean, *std)?;
             columns.iter().try_for_each(|c| check_spread(&c.name, c.mean, c.std))
         }
         LabelValues::Class { values, counts, of, .. } => {
-            check_values(&label.name, values, 2)?;
+            check_values(&label.name, values, classes)?;
             if of.as_ref().is_some_and(|of| !is_sound(of, values.len())) {
                 return Err(format!(
                     "label `{}`: its classes are not what they are made of",
@@ -225,6 +234,14 @@ impl Schema {
     /// The schema as JSON.
     pub fn to_json(&self) -> Result<String> {
         serde_json::to_string(self).map_err(|e| DataError::BadSchema { reason: e.to_string() })
+    }
+
+    /// The schema of a part of a data set from JSON: a label may have one class.
+    pub fn part_from_json(json: &str) -> Result<Self> {
+        let bad = |reason: String| DataError::BadSchema { reason };
+        let stored: Stored = serde_json::from_str(json).map_err(|e| bad(e.to_string()))?;
+        stored.check(1).map_err(bad)?;
+        Ok(stored.into_schema())
     }
 
     /// A schema from JSON, if it makes sense.

@@ -15,6 +15,7 @@
 //! ```
 
 mod columns;
+mod distinct;
 mod exp;
 mod file;
 mod fused;
@@ -32,6 +33,7 @@ mod wide_file;
 pub(crate) use columns::Columns;
 pub use columns::Map;
 use columns::noise;
+pub(crate) use distinct::Sample;
 pub(crate) use file::{Stored, StoredInputs};
 pub(crate) use kernel::median_gamma_weighted;
 pub use kernel::{Family, Kernel, median_gamma};

@@ -62,7 +62,7 @@ impl FeatureMap {
                 keys: None,
                 hashes: part.hashes,
             };
-            self.note_rows(moments, x, &mapped);
+            self.note_rows(moments, x, &mapped)?;
             moments.push(&mapped).map_err(unstable)?;
             start += rows;
         }
@@ -70,19 +70,25 @@ impl FeatureMap {
     }
 
     /// Tells the moments how large the kernel is at the next rows, and which of them are landmarks.
-    fn note_rows(&self, moments: &mut Moments, x: MatRef<'_, f64>, rows: &Block<'_, f64>) {
-        let Columns::Kernel { kernel, landmarks } = &self.columns else { return };
+    fn note_rows(
+        &self,
+        moments: &mut Moments,
+        x: MatRef<'_, f64>,
+        rows: &Block<'_, f64>,
+    ) -> Result<()> {
+        let Columns::Kernel { kernel, landmarks } = &self.columns else { return Ok(()) };
         let weight = |i: usize| rows.weights.map_or(1.0, |w| w[i]);
-        let folds = moments.next_folds(rows.hashes);
+        let folds = moments.next_folds(rows)?;
         let diagonal = kernel.diagonal(x);
         for i in (0..x.nrows()).filter(|&i| weight(i) > 0.0) {
-            let Some(known) = &mut moments.landmarks else { return };
+            let Some(known) = &mut moments.landmarks else { return Ok(()) };
             known.size += weight(i) * diagonal[i];
             let Some(same) = self.places.get(&hash(x.row(i))) else { continue };
             for &j in same.iter().filter(|&&j| landmarks.row(j) == x.row(i)) {
-                known.note(j, folds.of(i));
+                known.note(j, folds.of(rows, i));
             }
         }
+        Ok(())
     }
 }
 

@@ -44,7 +44,7 @@ impl Wide {
         if let Some(weights) = self.rows.weights() {
             writer.vector("weights", weights);
         }
-        if !self.hashes.is_empty() {
+        if self.folds_follow_rows() {
             let half = |shift: u32| -> Vec<f64> {
                 self.hashes.iter().map(|h| f64::from((h >> shift) as u32)).collect()
             };

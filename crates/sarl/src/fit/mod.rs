@@ -24,6 +24,7 @@
 mod demand;
 mod file;
 mod fitted;
+mod pack;
 mod params;
 mod sample;
 
@@ -89,8 +90,8 @@ impl Fit {
         LabelMap::check(&layout, params.criterion)?;
         params.moments().check()?;
         let (criterion, seed) = (params.criterion, params.seed);
-        let sample =
-            LabelMap::needs_sample(&layout, criterion).then(|| LabelSample::new(&layout, seed));
+        let sample = LabelMap::needs_sample(&layout, criterion)
+            .then(|| LabelSample::new(&layout, params.fold_by, seed));
         let needed = LabelMap::is_needed(&layout, criterion) && sample.is_none();
         let labels = match needed {
             true => Some(Arc::new(LabelMap::new(&layout, criterion, None, seed)?)),
@@ -98,7 +99,7 @@ impl Fit {
         };
         let state = match &params.features {
             Features::Kernel(kernel) => {
-                State::Sampling(Box::new(Sampling::new(kernel, &layout, params.seed)))
+                State::Sampling(Box::new(Sampling::new(kernel, &layout, &params)))
             }
             Features::Linear => State::Waiting,
         };
@@ -278,8 +279,12 @@ impl Fit {
         Ok(())
     }
 
-    /// Adds the rows of another fit. Kernels must have the same landmarks.
+    /// Adds the rows of another fit. Kernels must have the same landmarks, or none yet: then rows
+    /// that have passed by are added, where folds do not go by position.
     pub fn merge(&mut self, other: &Fit) -> Result<()> {
+        if self.needs_sample() && other.needs_sample() {
+            return self.merge_samples(other);
+        }
         if self.labels != other.labels || self.sample.is_some() || other.sample.is_some() {
             return Err(Error::Merge(Mismatch::Labels));
         }
@@ -301,6 +306,27 @@ impl Fit {
             }
             _ => Err(Error::Merge(Mismatch::NotChosen)),
         }
+    }
+
+    /// Adds rows that have passed by another fit of the same kind.
+    fn merge_samples(&mut self, other: &Fit) -> Result<()> {
+        self.params.moments().check_same(other.params.moments())?;
+        if self.layout != other.layout {
+            return Err(Error::Merge(Mismatch::Columns));
+        }
+        let mut merged = self.clone();
+        match (&mut merged.sample, &other.sample) {
+            (Some(sample), Some(others)) => sample.merge(others)?,
+            (None, None) => {}
+            _ => return Err(Error::Merge(Mismatch::Labels)),
+        }
+        match (&mut merged.state, &other.state) {
+            (State::Sampling(sampling), State::Sampling(others)) => sampling.merge(others)?,
+            (State::Waiting, State::Waiting) => {}
+            _ => return Err(Error::Merge(Mismatch::NotChosen)),
+        }
+        *self = merged;
+        Ok(())
     }
 
     /// Renumbers the classes of a label; see [`Moments::reclass`].

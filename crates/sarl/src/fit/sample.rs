@@ -1,12 +1,14 @@
 //! What a kernel must know of the rows before they are mapped: their spread, and some of them.
 
 use faer::{Mat, MatRef};
+use serde::{Deserialize, Serialize};
 
-use super::params::{KernelParams, Scale};
-use crate::Result;
-use crate::error::Place;
-use crate::features::{FeatureMap, RawInputs, Reservoir, Scaling, median_gamma_weighted};
+use super::params::{FitParams, KernelParams, Scale};
+use crate::container::{Reader, Writer};
+use crate::error::{Mismatch, Place};
+use crate::features::{FeatureMap, RawInputs, Reservoir, Sample, Scaling, median_gamma_weighted};
 use crate::moments::{Block, Element, Layout, check_finite, constant, row_slice};
+use crate::{Error, Result};
 
 /// The mean and the standard deviation of each dense input of rows that pass by.
 #[derive(Clone, Debug, Default)]
@@ -30,11 +32,21 @@ impl Spreads {
         let off = average(x, weights, weight, |j, v| v - about[j]);
         let own: Vec<f64> = about.iter().zip(&off).map(|(about, off)| about + off).collect();
         let variance = average(x, weights, weight, |j, v| (v - own[j]) * (v - own[j]));
-        let (before, total) = (self.weight, self.weight + weight);
+        let squares = variance.iter().map(|v| v * weight).collect();
+        self.merge(&Spreads { weight, mean: own, squares });
+    }
+
+    fn merge(&mut self, other: &Spreads) {
+        if other.weight <= 0.0 {
+            return;
+        }
+        self.mean.resize(other.mean.len(), 0.0);
+        self.squares.resize(other.mean.len(), 0.0);
+        let (before, total) = (self.weight, self.weight + other.weight);
         for (j, (mean, squares)) in self.mean.iter_mut().zip(&mut self.squares).enumerate() {
-            let step = own[j] - *mean;
-            *squares += variance[j] * weight + step * step * before * weight / total;
-            *mean += step * weight / total;
+            let step = other.mean[j] - *mean;
+            *squares += other.squares[j] + step * step * before * other.weight / total;
+            *mean += step * other.weight / total;
         }
         self.weight = total;
     }
@@ -74,6 +86,18 @@ fn average<T: Element>(
     sums
 }
 
+const SAMPLE: &str = "sample";
+const MEAN: &str = "sample.mean";
+const SQUARES: &str = "sample.squares";
+
+/// Rows that have passed by, beside their matrices.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct StoredSampling {
+    rows: u64,
+    weighted: bool,
+    weight: f64,
+}
+
 /// Rows that pass by before a kernel is fitted.
 #[derive(Clone, Debug)]
 pub(super) struct Sampling {
@@ -81,16 +105,17 @@ pub(super) struct Sampling {
     spreads: Spreads,
     rows: u64,
     /// One-hot columns and the weight are behind the dense inputs.
-    own: Reservoir,
+    own: Sample,
     weighted: bool,
     /// Rows that landmarks are taken from instead.
     given: Option<Reservoir>,
 }
 
 impl Sampling {
-    pub(super) fn new(params: &KernelParams, layout: &Layout, seed: u64) -> Self {
+    pub(super) fn new(kernel: &KernelParams, layout: &Layout, params: &FitParams) -> Self {
         let raw = RawInputs::new(layout.dense_features(), layout.categories());
-        let own = Reservoir::new(params.sample_size(), raw.width() + 1, seed);
+        let (size, width) = (kernel.sample_size(), raw.width() + 1);
+        let own = Sample::new(params.fold_by, size, width, params.seed);
         let spreads = Spreads::default();
         Sampling { raw, spreads, rows: 0, own, weighted: false, given: None }
     }
@@ -114,6 +139,45 @@ impl Sampling {
                 *last = weight(i);
             }
         });
+        Ok(())
+    }
+
+    /// Adds rows that have passed by elsewhere.
+    pub(super) fn merge(&mut self, other: &Sampling) -> Result<()> {
+        if !(self.own.adds_up() && other.own.adds_up()) || other.given.is_some() {
+            return Err(Error::Merge(Mismatch::NotChosen));
+        }
+        self.spreads.merge(&other.spreads);
+        self.rows += other.rows;
+        self.weighted |= other.weighted;
+        self.own.add_sample(other.own.rows().as_ref());
+        Ok(())
+    }
+
+    /// What a file holds of it.
+    pub(super) fn store(&self, writer: &mut Writer) -> Result<StoredSampling> {
+        if !self.own.adds_up() || self.given.is_some() {
+            return Err(Error::Merge(Mismatch::NotChosen));
+        }
+        let Spreads { weight, mean, squares } = &self.spreads;
+        writer.matrix(SAMPLE, self.own.rows().as_ref());
+        writer.vector(MEAN, mean);
+        writer.vector(SQUARES, squares);
+        Ok(StoredSampling { rows: self.rows, weighted: self.weighted, weight: *weight })
+    }
+
+    /// The inverse, in a sample without rows.
+    pub(super) fn restore(&mut self, reader: &Reader<'_>, stored: StoredSampling) -> Result<()> {
+        let StoredSampling { rows, weighted, weight } = stored;
+        let sound = weight.is_finite() && weight >= 0.0 && self.own.adds_up();
+        reader.require(sound, "its sample makes no sense")?;
+        let columns = if weight > 0.0 { self.raw.dense } else { 0 };
+        let (mean, squares) = (reader.vector(MEAN, columns)?, reader.vector(SQUARES, columns)?);
+        let kept = reader.any_matrix(SAMPLE)?;
+        reader.require(kept.ncols() == self.raw.width() + 1, "its sample has other columns")?;
+        self.spreads = Spreads { weight, mean, squares };
+        (self.rows, self.weighted) = (rows, weighted);
+        self.own.add_sample(kept.as_ref());
         Ok(())
     }
 
@@ -167,7 +231,7 @@ impl Sampling {
 
     /// The sample as it is mapped, and the weights of its rows if they differ.
     fn rows_and_weights(&self, scaling: Option<&Scaling>) -> (Mat<f64>, Option<Vec<f64>>) {
-        let rows = self.given.as_ref().unwrap_or(&self.own).rows();
+        let rows = self.given.as_ref().map_or_else(|| self.own.rows(), Reservoir::rows);
         let place = |j: usize| {
             let of = scaling.filter(|_| j < self.raw.dense);
             of.map_or((0.0, 1.0), |s| (s.shift[j], s.factor[j]))
@@ -176,7 +240,8 @@ impl Sampling {
             let (shift, factor) = place(j);
             (rows[(i, j)] - shift) * factor
         });
-        let weighted = self.weighted && self.given.is_none();
+        // Each different row has the weight of its copies.
+        let weighted = (self.weighted || self.own.adds_up()) && self.given.is_none();
         let weights = || rows.col(self.raw.width()).iter().copied().collect();
         (scaled, weighted.then(weights))
     }

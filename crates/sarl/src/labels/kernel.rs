@@ -9,11 +9,11 @@ use faer::{Mat, MatRef};
 use serde::{Deserialize, Serialize};
 
 use crate::features::{
-    Columns, Family, FeatureMap, Kernel, LandmarkOptions, Reservoir, median_gamma_weighted,
+    Columns, Family, FeatureMap, Kernel, LandmarkOptions, Sample, median_gamma_weighted,
 };
-use crate::moments::{Block, Element, LabelBlock, LabelKind, Layout};
+use crate::moments::{Block, Element, FoldBy, LabelBlock, LabelKind, Layout};
 use crate::spectral::linalg::solve_lower;
-use crate::{Error, Result, tolerance};
+use crate::{Error, Mismatch, Result, tolerance};
 
 /// Rows that are kept to choose the features from.
 const SAMPLE: usize = 10_000;
@@ -123,13 +123,13 @@ pub(crate) struct LabelSample {
     layout: Layout,
     rows: u64,
     /// The numbers of all labels, and the weight behind them.
-    kept: Reservoir,
+    kept: Sample,
 }
 
 impl LabelSample {
-    pub(crate) fn new(layout: &Layout, seed: u64) -> Self {
+    pub(crate) fn new(layout: &Layout, by: FoldBy, seed: u64) -> Self {
         let width = layout.numbers().map(|(_, width)| width).sum::<usize>() + 1;
-        let kept = Reservoir::new(SAMPLE, width, seed);
+        let kept = Sample::new(by, SAMPLE, width, seed);
         LabelSample { layout: layout.labels_only(), rows: 0, kept }
     }
 
@@ -149,6 +149,30 @@ impl LabelSample {
             let values = numbers.iter().flat_map(|v| v.row(i).iter().copied());
             to.iter_mut().zip(values.chain([weight(i)])).for_each(|(to, v)| *to = v);
         });
+        Ok(())
+    }
+
+    /// Adds rows that have passed by elsewhere.
+    pub(crate) fn merge(&mut self, other: &LabelSample) -> Result<()> {
+        self.restore(other.rows, other.stored()?.as_ref())
+    }
+
+    /// What a file holds of it.
+    pub(crate) fn stored(&self) -> Result<Mat<f64>> {
+        match self.kept.adds_up() {
+            true => Ok(self.kept.rows()),
+            false => Err(Error::Merge(Mismatch::NotChosen)),
+        }
+    }
+
+    /// Adds what a file holds.
+    pub(crate) fn restore(&mut self, rows: u64, kept: MatRef<'_, f64>) -> Result<()> {
+        let width = self.kept.rows().ncols();
+        if kept.ncols() != width || !self.kept.adds_up() {
+            return Err(Error::shape("columns of a sample", kept.ncols(), width));
+        }
+        self.rows += rows;
+        self.kept.add_sample(kept);
         Ok(())
     }
 

@@ -6,7 +6,7 @@ use super::kernel::LabelSample;
 use super::{Criterion, LabelMap};
 use crate::moments::{Block, LabelKind, Layout, Made, Moments, MomentsOptions, Role};
 use crate::spectral::linalg::{cholesky, solve_lower, solve_lower_transposed};
-use crate::{Error, Fit, FitParams, Fitted, Goal, Ridge, Scale, tolerance};
+use crate::{Error, Fit, FitParams, Fitted, FoldBy, Goal, Ridge, Scale, tolerance};
 
 const ROWS: usize = 600;
 
@@ -159,7 +159,7 @@ fn a_kernel_is_its_features() {
     let rows = rows();
     let layout = Layout::dense(5).class("y", Role::Target, 3).kernel("s", Role::Sensitive, 1);
     let block = rows.block().class(&rows.y).number(column(&rows.number));
-    let mut sample = LabelSample::new(&layout, 0);
+    let mut sample = LabelSample::new(&layout, FoldBy::Position, 0);
     sample.push(&block).unwrap();
     let features = sample.kernel(1, 0).unwrap().features(column(&rows.number));
     assert!((4..40).contains(&features.ncols()), "{}", features.ncols());
@@ -184,7 +184,7 @@ fn beside_a_number_what_its_features_explain_is_taken_away() {
     let rows = rows();
     let layout = Layout::dense(5).number("y", Role::Target, 1).class("s", Role::Sensitive, 3);
     let block = rows.block().number(column(&rows.income)).class(&rows.s);
-    let mut sample = LabelSample::new(&layout, 0);
+    let mut sample = LabelSample::new(&layout, FoldBy::Position, 0);
     sample.push(&block).unwrap();
     let u = sample.kernel(0, 0).unwrap().features(column(&rows.income));
     let mean = |j: usize| rows.mean(|i| u[(i, j)], |_| true);

@@ -5,12 +5,13 @@
 //! the same folds:
 //!
 //! ```text
-//! h = Σ_j mix(bits of x_j) · c_j + key        by content, with an odd number c_j for each column
-//! h = key                                     by key
+//! h = Σ_j low(bits of x_j + c_j) · high(bits of x_j + c_j) + key      by content
+//! h = key                                                             by key
 //! fold = splitmix(h ⊕ splitmix(seed)) mod K
 //! ```
 //!
-//! All sums are those of 64-bit integers that wrap. −0 counts as 0, and single precision as the
+//! with a number c_j for each column, and the low and the high 32 bits of a sum (as in XXH3: one
+//! multiplication for each number, which vectorises). All sums wrap at 64 bits. −0 counts as 0, and single precision as the
 //! double of the same value. The texts of class-coded features are part of the key
 //! ([`category_key`]): codes may differ from shard to shard, texts do not. Labels are no part of it,
 //! so rows with the same features are always in the same fold.
@@ -45,11 +46,8 @@ impl FoldBy {
     }
 }
 
-/// Rows hashed at a time by one worker.
+/// Rows hashed by one worker at least.
 const ROWS: usize = 1024;
-/// An odd number of no structure (that of MurmurHash's finaliser).
-const MIX: u64 = 0xff51_afd7_ed55_8ccd;
-
 /// A number for a text: that of an id, say.
 pub fn text_key(text: &str) -> u64 {
     let fold = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
@@ -62,45 +60,78 @@ pub fn category_key(place: usize, text: &str) -> u64 {
     splitmix(text_key(text) ^ splitmix(place as u64))
 }
 
+/// What the folds of the rows of a block depend on.
+pub(crate) enum Rule<'a> {
+    Position,
+    /// A number for each row.
+    Known(&'a [u64]),
+    /// The features, which are hashed when a row is read, and the keys.
+    Content(Hasher, Option<&'a [u64]>),
+}
+
 impl<T: Element> Block<'_, T> {
-    /// What the fold of each row depends on; nothing where that is its position.
-    pub(crate) fn hashed(&self, by: FoldBy) -> Result<Option<Cow<'_, [u64]>>> {
+    pub(crate) fn rule(&self, by: FoldBy) -> Result<Rule<'_>> {
         match (by, self.hashes, self.keys) {
-            (FoldBy::Position, ..) => Ok(None),
-            (_, Some(hashes), _) => Ok(Some(Cow::Borrowed(hashes))),
-            (FoldBy::Key, None, Some(keys)) => Ok(Some(Cow::Borrowed(keys))),
+            (FoldBy::Position, ..) => Ok(Rule::Position),
+            (_, Some(hashes), _) => Ok(Rule::Known(hashes)),
+            (FoldBy::Key, None, Some(keys)) => Ok(Rule::Known(keys)),
             (FoldBy::Key, None, None) => Err(Error::NoKeys { what: "folds by key" }),
             (FoldBy::Content, None, None) if !self.codes.is_empty() => {
                 Err(Error::NoKeys { what: "folds by the content of class-coded features" })
             }
-            (FoldBy::Content, None, keys) => Ok(Some(Cow::Owned(content(self.dense, keys)))),
+            (FoldBy::Content, None, keys) => {
+                Ok(Rule::Content(Hasher::new(self.dense.ncols()), keys))
+            }
         }
+    }
+
+    /// The same for features that are mapped, or rows that are held; nothing where folds go by
+    /// position.
+    pub(crate) fn hashed(&self, by: FoldBy) -> Result<Option<Cow<'_, [u64]>>> {
+        Ok(match self.rule(by)? {
+            Rule::Position => None,
+            Rule::Known(hashes) => Some(Cow::Borrowed(hashes)),
+            Rule::Content(hasher, keys) => {
+                let hash = |i: usize| hasher.row(self.dense, i, keys);
+                let rows = (0..self.rows()).into_par_iter().with_min_len(ROWS);
+                Some(Cow::Owned(rows.map(hash).collect()))
+            }
+        })
     }
 }
 
-/// The hash of each row.
-fn content<T: Element>(x: MatRef<'_, T>, keys: Option<&[u64]>) -> Vec<u64> {
-    let factors: Vec<u64> = (0..x.ncols()).map(|j| splitmix(j as u64) | 1).collect();
-    let mut hashes = keys.map_or_else(|| vec![0; x.nrows()], <[u64]>::to_vec);
-    hashes.par_chunks_mut(ROWS).enumerate().for_each(|(part, hashes)| {
-        for (i, hash) in hashes.iter_mut().enumerate() {
-            *hash = hash.wrapping_add(row_hash(x, part * ROWS + i, &factors));
-        }
-    });
-    hashes
+/// Hashes of rows of numbers: each has a number of its column added, and its halves are multiplied.
+#[derive(Clone, Debug)]
+pub(crate) struct Hasher(Vec<u64>);
+
+impl Hasher {
+    pub(crate) fn new(columns: usize) -> Self {
+        Hasher((0..columns).map(|j| splitmix(j as u64) | 1).collect())
+    }
+
+    /// That of some values.
+    #[inline(always)]
+    pub(crate) fn hash<T: Element>(&self, values: &[T]) -> u64 {
+        values.iter().zip(&self.0).fold(0, |sum, (value, column)| add(sum, *value, *column))
+    }
+
+    /// That of a row, with its key.
+    #[inline(always)]
+    fn row<T: Element>(&self, x: MatRef<'_, T>, i: usize, keys: Option<&[u64]>) -> u64 {
+        let hash = match row_slice(x, i) {
+            Some(row) => self.hash(row),
+            None => x.row(i).iter().zip(&self.0).fold(0, |sum, (v, c)| add(sum, *v, *c)),
+        };
+        hash.wrapping_add(keys.map_or(0, |keys| keys[i]))
+    }
 }
 
 #[inline(always)]
-fn row_hash<T: Element>(x: MatRef<'_, T>, i: usize, factors: &[u64]) -> u64 {
-    let add = |sum: u64, (value, factor): (T, &u64)| {
-        let value: f64 = value.into();
-        let bits = (value + 0.0).to_bits().wrapping_mul(MIX);
-        sum.wrapping_add((bits ^ (bits >> 32)).wrapping_mul(*factor))
-    };
-    match row_slice(x, i) {
-        Some(row) => row.iter().copied().zip(factors).fold(0, add),
-        None => x.row(i).iter().copied().zip(factors).fold(0, add),
-    }
+fn add<T: Element>(sum: u64, value: T, column: u64) -> u64 {
+    let value: f64 = value.into();
+    // −0 + 0 is 0.
+    let bits = (value + 0.0).to_bits().wrapping_add(column);
+    sum.wrapping_add((bits & u64::from(u32::MAX)).wrapping_mul(bits >> 32))
 }
 
 /// The folds of the rows of a block.
@@ -109,29 +140,29 @@ pub(crate) struct Folds<'a> {
     seed: u64,
     /// The number of the first row.
     first: u64,
-    hashes: Option<&'a [u64]>,
+    rule: Rule<'a>,
 }
 
-impl<'a> Folds<'a> {
-    pub(super) fn new(options: MomentsOptions, first: u64, hashes: Option<&'a [u64]>) -> Self {
-        let MomentsOptions { folds, seed, .. } = options;
-        Folds { folds: folds as u64, seed, first, hashes }
-    }
-
+impl Folds<'_> {
     /// That of row `i` of the block.
     #[inline(always)]
-    pub(crate) fn of(&self, i: usize) -> usize {
-        match self.hashes {
-            None => fold_of(self.first + i as u64, self.folds, self.seed),
-            Some(hashes) => fold_of_hash(hashes[i], self.folds, self.seed),
+    pub(crate) fn of<T: Element>(&self, block: &Block<'_, T>, i: usize) -> usize {
+        let Folds { folds, seed, first, rule } = self;
+        match rule {
+            Rule::Position => fold_of(first + i as u64, *folds, *seed),
+            Rule::Known(hashes) => fold_of_hash(hashes[i], *folds, *seed),
+            Rule::Content(hasher, keys) => {
+                fold_of_hash(hasher.row(block.dense, i, *keys), *folds, *seed)
+            }
         }
     }
 }
 
 impl Moments {
-    /// The folds of the rows that come next.
-    pub(crate) fn next_folds<'a>(&self, hashes: Option<&'a [u64]>) -> Folds<'a> {
-        Folds::new(self.options, self.seen, hashes)
+    /// The folds of the rows of a block that comes next.
+    pub(crate) fn next_folds<'a, T: Element>(&self, block: &'a Block<'_, T>) -> Result<Folds<'a>> {
+        let MomentsOptions { folds, seed, fold_by, .. } = self.options;
+        Ok(Folds { folds: folds as u64, seed, first: self.seen, rule: block.rule(fold_by)? })
     }
 }
 

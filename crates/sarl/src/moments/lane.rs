@@ -219,7 +219,7 @@ fn pack<T: Element, C: Compute>(
         if root == 0.0 {
             continue;
         }
-        let fold = plan.folds.of(i);
+        let fold = plan.folds.of(block, i);
         let (sums, buffer) = (&mut folds[fold], &mut buffers[fold]);
         let packed = &mut buffer.rows.col_as_slice_mut(buffer.filled)[..columns];
         pack_row(packed, block.dense, &numbers, plan.shift, root, i);

@@ -45,6 +45,7 @@ pub use layout::{Label, LabelKind, Layout, Role};
 
 pub(crate) use block::{check_finite, row_slice};
 pub(crate) use covariances::constant;
+pub(crate) use folds::{Hasher, splitmix};
 pub(crate) use landmarks::Landmarks;
 pub(crate) use made::Made;
 
@@ -180,7 +181,7 @@ impl Moments {
     /// Adds the rows of a block. A block that is refused leaves the moments as they were.
     pub fn push<T: Element>(&mut self, block: &Block<'_, T>) -> Result<()> {
         block.check(&self.layout, self.seen)?;
-        let hashes = block.hashed(self.options.fold_by)?;
+        let folds = self.next_folds(block)?;
         if block.rows() == 0 {
             return Ok(());
         }
@@ -198,7 +199,7 @@ impl Moments {
         let plan = Plan {
             shift: &self.shift,
             pairs: &self.pairs,
-            folds: self.next_folds(hashes.as_deref()),
+            folds,
             par: if used == 1 { Par::rayon(0) } else { Par::Seq },
         };
         self.lanes[..used].par_iter_mut().enumerate().for_each(|(i, lane)| {

@@ -7,6 +7,7 @@ use sarl_lab::{Audited, Inputs, Subject};
 use super::report::Report;
 use crate::args::{Audit, Global};
 use crate::failure::{Exit, Failure, Outcome};
+use crate::given::Given;
 use crate::inquiry::Files;
 use crate::page::{TableReport, table};
 use crate::terminal;
@@ -43,7 +44,7 @@ impl Report {
         };
         let report = TableReport {
             command: "audit",
-            source: &files.data,
+            given: &Given::Files(files.data.clone()),
             schema,
             table,
             subject,

@@ -4,7 +4,7 @@
 mod fit;
 mod front;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use sarl::Model;
 use sarl::cells::{Ask, CellGoal, Cutter, Part};
@@ -13,10 +13,9 @@ use serde_json::Value;
 
 pub use self::fit::fit;
 pub use self::front::front;
-use crate::args::{CriterionName, DataOptions, EncoderOptions, Global};
+use crate::args::{CriterionName, DataOptions, EncoderOptions, FilesOrMoments, Global};
 use crate::data::{self, FittedTable, Rows, with_block};
 use crate::failure::{Failure, Outcome};
-use crate::inquiry::file_names;
 use crate::page;
 use crate::progress::Spinner;
 
@@ -35,9 +34,21 @@ fn report(
     let front =
         CertifiedFront::new(together_of, fitted.and_then(Certified::new), goal, Some(&table));
     let models: Vec<&Model> = fitted.into_iter().chain(together).take(1).collect();
-    let about = page::about(&file_names(&data.source), Some(&table), &models, seed);
-    page::write(&front.page(page::subtitle(command, &data.source), about), path)?;
+    let names = data.given.names();
+    let about = page::about(&names, Some(&table), &models, seed);
+    page::write(&front.page(page::subtitle(command, &names), about), path)?;
     Ok(front.json())
+}
+
+/// Sums tell nothing about cells.
+pub fn needs_rows(files: &FilesOrMoments) -> Outcome {
+    match files.moments.is_empty() {
+        true => Ok(()),
+        false => Err(Failure::usage(
+            "a guarantee against every adversary needs rows: --moments has sums only",
+        )
+        .hint("give DATA in place of --moments")),
+    }
 }
 
 /// Attackers that are tried add nothing to what holds for every adversary.
@@ -53,6 +64,7 @@ fn no_audit(audit: bool) -> Outcome {
 
 /// An encoder fitted on the first part of the rows.
 fn fitted(
+    files: &[PathBuf],
     data: &DataOptions,
     encoder: &EncoderOptions,
     outputs: &[&Path],
@@ -69,7 +81,7 @@ fn fitted(
             "--criterion: a guarantee against every adversary is about all of an attribute";
         return Err(Failure::usage(message).hint("leave --criterion out, or use --max-leakage"));
     }
-    data::fit_part(data, encoder, outputs, Some(Part::Fit), global)
+    data::fit_part(files, data, encoder, outputs, Some(Part::Fit), global)
 }
 
 /// Cuts z into cells: the second part of the rows chooses them, the third certifies them.
@@ -82,7 +94,8 @@ fn cut(
     let mut cutter = Cutter::new(&table.fit, asks, seed)?;
     let pass = |cutter: &mut Cutter, what: &'static str| {
         let part = Some((cutter.part(), seed));
-        let rows = Rows { source: &table.source, schema: &table.schema, part, global };
+        let source = table.given.rows("a guarantee against every adversary")?;
+        let rows = Rows { source, schema: &table.schema, part, keep: &[], global };
         rows.each(what, |data| with_block(data, |block| Ok(cutter.push(block)?)))
     };
     let rows = pass(&mut cutter, "looking for cells")?;

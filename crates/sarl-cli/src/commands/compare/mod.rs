@@ -25,6 +25,10 @@ pub fn run(options: &Compare, global: &Global) -> Outcome {
     let start = Instant::now();
     check_options(options)?;
     let seed = options.encoder.seed;
+    if options.encoder.fold_by.is_some() {
+        let message = "--fold-by has no place in a comparison: its rows are in three parts";
+        return Err(Failure::usage(message).hint("leave it out"));
+    }
     let mut plan = Plan {
         probes: inquiry::probes(&options.probing)?,
         rivals: Wanted::new(&options.rivals)?,
@@ -33,7 +37,7 @@ pub fn run(options: &Compare, global: &Global) -> Outcome {
         hiding: options.hiding.clone(),
         seeds: options.probing.seeds(seed),
     };
-    let files = Files::open(&options.data.data, &options.probing)?;
+    let files = Files::open(&options.files.data, &options.probing)?;
     files::check(&options.output, options.page.html.as_deref(), files.paths(), global)?;
     let request = request(&options.data, &files.data)?;
     check_targets(&options.encoder, &request.targets)?;
@@ -114,7 +118,7 @@ fn report(
         },
         makes: ["Command for such an encoder of all rows", "Command for this encoder"],
         about: page::about(
-            &paths(&options.data.data),
+            &paths(&options.files.data),
             Some(&columns),
             &models,
             options.encoder.seed,
