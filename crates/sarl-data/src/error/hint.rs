@@ -75,7 +75,7 @@ impl DataError {
             {
                 credentials(path)
             }
-            Read { path, .. } if is_address(path) => {
+            Read { path, .. } | Write { path, .. } if is_address(path) => {
                 format!("check the network; {}", credentials(path))
             }
             Changed { .. } => "run the command again when nobody writes to it".to_owned(),

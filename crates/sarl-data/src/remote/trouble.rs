@@ -22,6 +22,8 @@ pub(crate) enum Trouble {
     NoRanges,
     /// The temporary file cannot be written.
     Cache(io::ErrorKind),
+    /// The process is ending.
+    Interrupted,
     /// All else.
     Other(String),
 }
@@ -43,7 +45,10 @@ impl Trouble {
 
     /// The error of a writer.
     pub(crate) fn writing(self, path: &Path) -> DataError {
-        DataError::Write { path: path.to_owned(), source: self.into() }
+        match self {
+            Self::Interrupted => DataError::Interrupted,
+            other => DataError::Write { path: path.to_owned(), source: other.into() },
+        }
     }
 }
 
@@ -56,6 +61,7 @@ impl From<Trouble> for io::Error {
             Trouble::Changed => (other, "the object has changed".to_owned()),
             Trouble::NoRanges => (other, "the server gives whole objects only".to_owned()),
             Trouble::Cache(kind) => return kind.into(),
+            Trouble::Interrupted => (io::ErrorKind::Interrupted, "interrupted".to_owned()),
             Trouble::Other(text) => (other, text),
         };
         io::Error::new(kind, text)

@@ -103,11 +103,13 @@ fn send_parts(file: &mut File, size: u64) -> Result<(), Trouble> {
 }
 
 fn joined(thread: thread::JoinHandle<Result<(), Trouble>>) -> Result<(), Trouble> {
-    thread.join().unwrap_or_else(|_| Err(abandoned()))
+    thread.join().unwrap_or_else(|_| Err(Trouble::Other("a part was not sent".to_owned())))
 }
 
+/// The process is ending, and whoever ends it waits for the store. It must not end before that.
 fn abandoned() -> Trouble {
-    Trouble::Other("the upload was abandoned".to_owned())
+    thread::sleep(PATIENCE);
+    Trouble::Interrupted
 }
 
 fn running() -> std::sync::MutexGuard<'static, Option<Box<dyn MultipartUpload>>> {
