@@ -24,7 +24,7 @@ fn rows(count: usize) -> Vec<String> {
         let work = ["private", "public"][usize::from(numbers.next() > 0.6)];
         let income = match a + 0.5 * b + numbers.normal() > 0.3 {
             _ if i < count / 4 => "low",
-            true if i > 3 * count / 4 && i % 3 == 0 => "middle",
+            true if i > 3 * count / 4 && i.is_multiple_of(3) => "middle",
             true => "high",
             false => "low",
         };

@@ -222,5 +222,6 @@ fn other_labels(given: &[String], labels: &[sarl_data::Label], features: bool) -
     let is_features = |text: &&String| *text == ":features";
     let names: Vec<String> = given.iter().filter(|t| !is_features(t)).map(named).collect();
     let same = names.len() == labels.len() && labels.iter().all(|l| names.contains(&l.name));
-    !given.is_empty() && !(same && given.iter().any(|t| is_features(&t)) == features)
+    let agrees = same && given.iter().any(|t| is_features(&t)) == features;
+    !given.is_empty() && !agrees
 }

@@ -16,7 +16,7 @@ pub(crate) struct Plan {
 impl Plan {
     /// All of an object of so many bytes, from its beginning to its end.
     pub(crate) fn whole(size: u64) -> Self {
-        Self::of(size, [0..size])
+        Self::of(size, std::iter::once(0..size))
     }
 
     /// The blocks in which these bytes lie.
@@ -24,7 +24,7 @@ impl Plan {
         let last = size.div_ceil(BLOCK);
         let blocks = |r: Range<u64>| r.start / BLOCK..r.end.div_ceil(BLOCK).min(last);
         let mut wanted: Vec<Range<u64>> = match last <= RUN {
-            true => vec![0..last],
+            true => std::iter::once(0..last).collect(),
             false => bytes.into_iter().map(blocks).collect(),
         };
         wanted.sort_by_key(|run| run.start);
