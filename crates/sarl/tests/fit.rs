@@ -142,8 +142,10 @@ fn blocks_and_machines_change_nothing() {
         first.merge(&second).unwrap();
         assert_eq!(first.rows(), 600);
         let merged = solve(first);
-        assert!((model.point().losses.jy - merged.point().losses.jy).abs() < 1e-9, "{params:?}");
-        assert!((model.point().losses.js - merged.point().losses.js).abs() < 1e-9, "{params:?}");
+        let (one, two) = (model.point().losses, merged.point().losses);
+        assert!((one.jy - two.jy).abs() < 1e-9, "{one:?}, {two:?}, {params:?}");
+        // Small directions of a ridge multiply the rounding of the sums.
+        assert!((one.js - two.js).abs() < 1e-8, "{one:?}, {two:?}, {params:?}");
     }
 }
 

@@ -60,6 +60,7 @@ impl Plan {
 }
 
 #[cfg(test)]
+#[allow(clippy::single_range_in_vec_init, reason = "plans of one run")]
 mod tests {
     use super::*;
 
