@@ -8,6 +8,8 @@ mod server;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use common::{csv_text, learn_all, table, table_request, write_parquet};
@@ -93,20 +95,24 @@ fn broken_connections_go_on_where_they_stopped() {
     let local = rows(&paths[..1]).unwrap();
     let size = fs::metadata(&paths[0]).unwrap().len() as usize;
     for tag in [TAG, "X-Without: a tag"] {
+        let sent = Arc::new(AtomicUsize::new(0));
+        let count = Arc::clone(&sent);
         let server = serving(folder.path(), move |number, answer| {
             let answer = answer.header(tag);
             // Every other body ends early, some of them before the first block is whole.
             let length = answer.body.len();
             let cut = [length / 3, length, 100_000, length, 2_000_000][number % 5];
-            answer.cut(cut.max(1).min(length))
+            let answer = answer.cut(cut.max(1).min(length));
+            count.fetch_add(answer.body.len(), Ordering::SeqCst);
+            answer
         });
         let remote = rows(&[address(&server, &paths[0])]).unwrap();
         assert!(contents(&local) == contents(&remote));
         let asked = server.asked();
         assert!(asked.len() > 6, "{}", asked.len());
-        let sent: usize = asked.iter().map(|a| a.to.unwrap() - a.from.unwrap() + 1).sum();
-        // Each byte comes once; what was asked for and cut off is asked for again.
-        assert!(sent < 3 * size, "{sent} of {size}");
+        // Two sources read it, and what has come is not sent again.
+        let sent = sent.load(Ordering::SeqCst);
+        assert!(sent < 2 * size + size / 10, "{sent} of {size}");
     }
 }
 
