@@ -100,7 +100,9 @@ impl Address {
             Scheme::Web => Key::from_url_path(&self.key),
             _ => Key::parse(&self.key),
         };
-        let key = key.ok().filter(|key| !key.as_ref().is_empty());
+        // `parse` takes off slashes at both ends: that would be another object.
+        let same = |key: &Key| self.scheme == Scheme::Web || key.as_ref() == self.key;
+        let key = key.ok().filter(|key| !key.as_ref().is_empty() && same(key));
         let problem = "expected the name of an object, without empty parts, `.` and `..`";
         key.ok_or_else(|| DataError::BadAddress { path: self.path(), problem })
     }
