@@ -245,8 +245,9 @@ fn counts<T: Ord>(pairs: impl Iterator<Item = T>) -> BTreeMap<T, usize> {
 
 /// An array of the authors' encoding.
 fn array<T: npyz::Deserialize>(path: &Path, name: &str) -> Vec<T> {
-    let mut archive = npyz::npz::NpzArchive::new(File::open(path).unwrap()).unwrap();
-    archive.by_name(name).unwrap().unwrap().into_vec().unwrap()
+    let mut archive = zip::ZipArchive::new(File::open(path).unwrap()).unwrap();
+    let member = archive.by_name(&format!("{name}.npy")).unwrap();
+    npyz::NpyFile::new(member).unwrap().into_vec().unwrap()
 }
 
 #[test]

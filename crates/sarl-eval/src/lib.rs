@@ -37,7 +37,6 @@ pub mod audit;
 mod error;
 pub mod fairness;
 pub mod intervals;
-pub mod layers;
 pub mod metrics;
 mod objective;
 pub mod probes;

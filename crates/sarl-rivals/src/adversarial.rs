@@ -30,20 +30,15 @@
 //! - 256 rows a step, gradients clipped to norm 1, and the encoder of the epoch that does best on a
 //!   tenth of the rows, in the second half of the training, when the game has settled.
 
-use burn::grad_clipping::GradientClippingConfig;
-use burn::module::Module;
-use burn::nn::{BatchNorm, BatchNormConfig};
-use burn::optim::{AdamWConfig, GradientsParams, ModuleOptimizer};
-use burn::tensor::{Device, Tensor};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use sarl_eval::Labels;
-use sarl_eval::layers::{Layers, floats};
+use sarl_nets::{AdamW, Layers, Matrix, Norm, Tape, Var, Weights};
 
 use crate::error::{Error, Result};
 use crate::heads::Heads;
 use crate::rival::{About, Data, Encode, Fitting, Rival, check};
-use crate::train::{Frozen, Learner, Plan, mean_over, pick, train};
+use crate::train::{Frozen, Learner, Plan, mean_over, train};
 
 /// The players and their losses.
 #[derive(Clone, Copy, PartialEq)]
@@ -166,100 +161,103 @@ impl Rival for Adversarial {
     fn fit(&self, data: &Data<'_>, how: &Fitting<'_>) -> Result<Box<dyn Encode>> {
         check(self, data, how)?;
         let mut rng = ChaCha8Rng::seed_from_u64(how.seed);
-        let device = Device::flex().autodiff();
         let (y, s) = (Heads::new(data.targets), Heads::new(data.sensitives));
         let width = data.x.ncols();
         let rules = Rules::new(self.game, data);
         let dim = rules.dim;
         let inside: &[usize] = if rules.hidden { &[HIDDEN] } else { &[] };
         let against: &[usize] = if self.game == Game::Squares { &[] } else { &[HIDDEN] };
+        let mut weights = Weights::default();
         let player = Player {
-            encoder: Layers::new(width, inside, dim, &mut rng, &device),
-            norm: BatchNormConfig::new(dim).init(&device),
-            predictor: Layers::new(dim, &[], y.width(), &mut rng, &device),
+            encoder: Layers::new(&mut weights, width, inside, dim, &mut rng),
+            norm: Norm::new(&mut weights, dim),
+            predictor: Layers::new(&mut weights, dim, &[], y.width(), &mut rng),
+            weights,
         };
-        let adversary = Layers::new(dim, against, s.width(), &mut rng, &device);
-        let optimiser = || {
-            AdamWConfig::new()
-                .with_weight_decay(rules.decay)
-                .with_grad_clipping(Some(GradientClippingConfig::Norm(1.0)))
-                .init()
-        };
+        let mut weights = Weights::default();
+        let adversary = Layers::new(&mut weights, dim, against, s.width(), &mut rng);
+        let adversary = Adversary { layers: adversary, weights };
+        let optimiser = || AdamW::new(rules.decay, Some(1.0));
         let plan = rules.plan;
         let mut contest = Contest {
             game: self.game,
-            hiding: how.hiding,
-            x: floats(data.x),
-            width,
+            hiding: how.hiding as f32,
+            x: Matrix::rounded(data.x),
             y,
             s,
-            best: player.valid(),
+            best: player.clone(),
             player,
             adversary,
             optimisers: (optimiser(), optimiser()),
             rules,
-            device,
         };
         train(self.title(), &mut contest, data.x.nrows(), &plan, how, &mut rng)?;
         let player = contest.best;
-        let encode = move |x| player.encode(x);
-        Ok(Box::new(Frozen { rival: self.title(), width, dim, encode }))
+        Ok(Box::new(Frozen { width, dim, encode: frozen(player) }))
     }
 }
 
 /// Encoder and predictor, which play together.
-#[derive(Module, Debug)]
+#[derive(Clone)]
 struct Player {
     encoder: Layers,
-    norm: BatchNorm,
+    norm: Norm,
     predictor: Layers,
+    weights: Weights,
 }
 
 impl Player {
-    fn encode(&self, x: Tensor<2>) -> Tensor<2> {
-        self.norm.forward(self.encoder.forward(x))
+    /// z of these rows, without learning.
+    fn encode<'t>(&self, weights: &[Var<'t>], x: Var<'t>) -> Var<'t> {
+        self.norm.apply(weights, self.encoder.forward(weights, x))
     }
+}
+
+fn frozen(player: Player) -> impl for<'t> Fn(Var<'t>, &'t Tape) -> Var<'t> + Send + Sync {
+    move |x, tape| player.encode(&player.weights.hold(tape), x)
+}
+
+struct Adversary {
+    layers: Layers,
+    weights: Weights,
 }
 
 struct Contest {
     game: Game,
-    hiding: f64,
-    x: Vec<f32>,
-    width: usize,
+    hiding: f32,
+    x: Matrix,
     y: Heads,
     s: Heads,
     player: Player,
-    adversary: Layers,
+    adversary: Adversary,
     best: Player,
-    optimisers: (ModuleOptimizer, ModuleOptimizer),
+    optimisers: (AdamW, AdamW),
     rules: Rules,
-    device: Device,
 }
 
 impl Contest {
-    fn rows(&self, rows: &[usize], device: &Device) -> Tensor<2> {
-        pick(&self.x, self.width, rows, device)
-    }
-
     /// What a player loses who tells these attributes.
-    fn loss(&self, heads: &Heads, told: &Tensor<2>, rows: &[usize], device: &Device) -> Tensor<1> {
+    fn loss<'t>(&self, heads: &Heads, told: Var<'t>, rows: &[usize], tape: &'t Tape) -> Var<'t> {
         match self.game {
-            Game::Squares => heads.squares(told, rows, device),
-            _ => heads.likelihood(told, rows, device),
+            Game::Squares => heads.squares(told, rows, tape),
+            _ => heads.likelihood(told, rows, tape),
         }
     }
 
-    /// What encoder and predictor lose.
-    fn objective(
+    /// What encoder and predictor lose by this z of these rows.
+    fn objective<'t>(
         &self,
-        told: (&Tensor<2>, &Tensor<2>),
+        weights: &[Var<'t>],
+        z: Var<'t>,
         rows: &[usize],
-        device: &Device,
-    ) -> Tensor<1> {
-        let kept = self.loss(&self.y, told.0, rows, device);
+        tape: &'t Tape,
+    ) -> Var<'t> {
+        let told = self.player.predictor.forward(weights, z);
+        let guessed = self.adversary.layers.forward(&self.adversary.weights.hold(tape), z);
+        let kept = self.loss(&self.y, told, rows, tape);
         let hidden = match self.game {
-            Game::Entropy => self.s.certainty(told.1),
-            _ => -self.loss(&self.s, told.1, rows, device),
+            Game::Entropy => self.s.certainty(guessed, tape),
+            _ => -self.loss(&self.s, guessed, rows, tape),
         };
         kept * (1.0 - self.hiding) + hidden * self.hiding
     }
@@ -267,35 +265,34 @@ impl Contest {
 
 impl Learner for Contest {
     fn step(&mut self, rows: &[usize], rate: f64) -> f64 {
-        let device = self.device.clone();
-        let z = self.player.encode(self.rows(rows, &device));
-        let told = (self.player.predictor.forward(z.clone()), self.adversary.forward(z.clone()));
-        let objective = self.objective((&told.0, &told.1), rows, &device);
-        let value = f64::from(objective.clone().into_scalar::<f32>());
-        let z = z.detach();
-        let gradients = GradientsParams::from_grads(objective.backward(), &self.player);
-        self.player = self.optimisers.0.step(rate, self.player.clone(), gradients);
+        let tape = Tape::default();
+        let learnt = self.player.weights.learn(&tape);
+        let inside = self.player.encoder.forward(&learnt, tape.constant(self.x.pick(rows)));
+        let z = self.player.norm.learn(&learnt, inside);
+        let objective = self.objective(&learnt, z, rows, &tape);
+        let gradients = objective.gradients(&learnt);
+        self.optimisers.0.step(&mut self.player.weights, &gradients, rate);
+        let before = z.value().clone();
         for _ in 0..self.rules.steps {
-            let guessed = self.adversary.forward(z.clone());
-            let caught = self.loss(&self.s, &guessed, rows, &device);
-            let gradients = GradientsParams::from_grads(caught.backward(), &self.adversary);
+            let tape = Tape::default();
+            let learnt = self.adversary.weights.learn(&tape);
+            let guessed = self.adversary.layers.forward(&learnt, tape.constant(before.clone()));
+            let gradients = self.loss(&self.s, guessed, rows, &tape).gradients(&learnt);
             let rate = rate * self.rules.longer;
-            self.adversary = self.optimisers.1.step(rate, self.adversary.clone(), gradients);
+            self.optimisers.1.step(&mut self.adversary.weights, &gradients, rate);
         }
-        value
+        f64::from(objective.number())
     }
 
     fn judge(&self, rows: &[usize]) -> f64 {
-        let device = Device::flex();
-        let (player, adversary) = (self.player.valid(), self.adversary.valid());
-        mean_over(rows, |rows| {
-            let z = player.encode(self.rows(rows, &device));
-            let told = (player.predictor.forward(z.clone()), adversary.forward(z));
-            self.objective((&told.0, &told.1), rows, &device)
+        mean_over(rows, |rows, tape| {
+            let held = self.player.weights.hold(tape);
+            let z = self.player.encode(&held, tape.constant(self.x.pick(rows)));
+            self.objective(&held, z, rows, tape)
         })
     }
 
     fn keep(&mut self) {
-        self.best = self.player.valid();
+        self.best = self.player.clone();
     }
 }

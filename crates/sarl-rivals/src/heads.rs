@@ -1,9 +1,7 @@
 //! Attributes as a network tells them: a column for each class, one for a number.
 
-use burn::nn::loss::CrossEntropyLossConfig;
-use burn::tensor::activation::{log_softmax, softmax};
-use burn::tensor::{Device, Int, Tensor, TensorData};
 use sarl_eval::Labels;
+use sarl_nets::{Matrix, Tape, Var};
 
 /// Attributes to be told, side by side.
 pub(crate) struct Heads {
@@ -12,7 +10,7 @@ pub(crate) struct Heads {
 
 enum Head {
     Class {
-        codes: Vec<i32>,
+        codes: Vec<u32>,
         count: usize,
     },
     /// In units of its spread, around its mean.
@@ -23,7 +21,7 @@ impl Heads {
     pub(crate) fn new(labels: &[Labels]) -> Self {
         let head = |label: &Labels| match label {
             Labels::Classes { codes, count } => {
-                Head::Class { codes: codes.iter().map(|&c| c as i32).collect(), count: *count }
+                Head::Class { codes: codes.clone(), count: *count }
             }
             Labels::Numbers(values) => Head::Number(standard(values)),
         };
@@ -35,60 +33,57 @@ impl Heads {
         self.heads.iter().map(Head::width).sum()
     }
 
-    /// Each head with its columns of what was told.
-    fn parts(&self, told: &Tensor<2>) -> Vec<(&Head, Tensor<2>)> {
-        let rows = told.dims()[0];
-        let mut at = 0;
-        let part = |head| {
-            let from = at;
-            at += Head::width(head);
-            (head, told.clone().slice([0..rows, from..at]))
-        };
-        self.heads.iter().map(part).collect()
-    }
-
     /// The mean over heads of the cross-entropy, or of the squares for a number.
-    pub(crate) fn likelihood(
-        &self,
-        told: &Tensor<2>,
-        rows: &[usize],
-        device: &Device,
-    ) -> Tensor<1> {
-        self.mean(told, |head, told| match head {
+    pub(crate) fn likelihood<'t>(&self, told: Var<'t>, rows: &[usize], tape: &'t Tape) -> Var<'t> {
+        self.mean(told, tape, |head, told| match head {
             Head::Class { codes, .. } => {
-                let codes: Vec<i32> = rows.iter().map(|&i| codes[i]).collect();
-                let codes = TensorData::new(codes, [rows.len()]);
-                let codes = Tensor::<1, Int>::from_data(codes, device);
-                CrossEntropyLossConfig::new().init(device).forward(told, codes)
+                let codes: Vec<u32> = rows.iter().map(|&i| codes[i]).collect();
+                told.cross_entropy(&codes)
             }
-            Head::Number(_) => (told - head.columns(rows, device)).powi_scalar(2).mean(),
+            Head::Number(_) => (told - tape.constant(head.columns(rows))).square().mean(),
         })
     }
 
     /// The mean over heads of the squared distance to the one-hot code or the number.
-    pub(crate) fn squares(&self, told: &Tensor<2>, rows: &[usize], device: &Device) -> Tensor<1> {
-        self.mean(told, |head, told| {
-            (told - head.columns(rows, device)).powi_scalar(2).sum_dim(1).mean()
+    pub(crate) fn squares<'t>(&self, told: Var<'t>, rows: &[usize], tape: &'t Tape) -> Var<'t> {
+        self.mean(told, tape, |head, told| {
+            (told - tape.constant(head.columns(rows))).square().total() * (1.0 / rows.len() as f32)
         })
     }
 
     /// The mean over heads of the negative entropy of what is told; classes only.
-    pub(crate) fn certainty(&self, told: &Tensor<2>) -> Tensor<1> {
-        self.mean(told, |_, told| {
-            (softmax(told.clone(), 1) * log_softmax(told, 1)).sum_dim(1).mean()
+    pub(crate) fn certainty<'t>(&self, told: Var<'t>, tape: &'t Tape) -> Var<'t> {
+        self.mean(told, tape, |_, told| {
+            let (rows, logs) = (told.shape().0, told.log_softmax());
+            (logs.exp() * logs).total() * (1.0 / rows as f32)
         })
     }
 
-    fn mean(&self, told: &Tensor<2>, of: impl Fn(&Head, Tensor<2>) -> Tensor<1>) -> Tensor<1> {
-        let parts = self.parts(told).into_iter().map(|(head, told)| of(head, told));
-        let count = self.heads.len().max(1) as f32;
-        let sum = parts.reduce(|a, b| a + b);
-        sum.unwrap_or_else(|| Tensor::zeros([1], &told.device())) / count
+    /// The mean over heads of something of their columns of what was told.
+    fn mean<'t>(
+        &self,
+        told: Var<'t>,
+        tape: &'t Tape,
+        of: impl Fn(&Head, Var<'t>) -> Var<'t>,
+    ) -> Var<'t> {
+        let mut at = 0;
+        let part = |head: &Head| {
+            let from = at;
+            at += head.width();
+            of(head, told.columns(from..at))
+        };
+        let sum = self.heads.iter().map(part).reduce(|a, b| a + b);
+        let sum = sum.unwrap_or_else(|| tape.constant(Matrix::row(vec![0.0])));
+        sum * (1.0 / self.heads.len().max(1) as f32)
     }
 
     /// One-hot codes and numbers of these rows, side by side.
-    pub(crate) fn columns(&self, rows: &[usize], device: &Device) -> Tensor<2> {
-        Tensor::cat(self.heads.iter().map(|h| h.columns(rows, device)).collect(), 1)
+    pub(crate) fn columns(&self, rows: &[usize]) -> Matrix {
+        let mut values = Vec::with_capacity(rows.len() * self.width());
+        for &row in rows {
+            self.heads.iter().for_each(|head| head.extend(row, &mut values));
+        }
+        Matrix::new(rows.len(), self.width(), values)
     }
 }
 
@@ -100,18 +95,20 @@ impl Head {
         }
     }
 
-    fn columns(&self, rows: &[usize], device: &Device) -> Tensor<2> {
-        let values = match self {
+    /// Appends the one-hot code or the number of a row.
+    fn extend(&self, row: usize, values: &mut Vec<f32>) {
+        match self {
             Head::Class { codes, count } => {
-                let mut values = vec![0.0; rows.len() * count];
-                for (i, &row) in rows.iter().enumerate() {
-                    values[i * count + codes[row] as usize] = 1.0;
-                }
-                values
+                values.extend((0..*count).map(|c| f32::from(c == codes[row] as usize)));
             }
-            Head::Number(values) => rows.iter().map(|&row| values[row]).collect(),
-        };
-        Tensor::from_data(TensorData::new(values, [rows.len(), self.width()]), device)
+            Head::Number(numbers) => values.push(numbers[row]),
+        }
+    }
+
+    fn columns(&self, rows: &[usize]) -> Matrix {
+        let mut values = Vec::with_capacity(rows.len() * self.width());
+        rows.iter().for_each(|&row| self.extend(row, &mut values));
+        Matrix::new(rows.len(), self.width(), values)
     }
 }
 

@@ -2,11 +2,10 @@
 
 use std::f64::consts::PI;
 
-use burn::tensor::{Device, Tensor, TensorData};
 use faer::{Mat, MatRef};
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
-use sarl_eval::layers::{SCORED, floats};
+use sarl_nets::{Matrix, SCORED, Tape, Var};
 
 use crate::error::{Error, Result};
 use crate::rival::{Encode, Fitting, check_width};
@@ -94,16 +93,14 @@ pub(crate) fn train(
     Ok(())
 }
 
-/// These rows of a table of this width, for the framework.
-pub(crate) fn pick(values: &[f32], width: usize, rows: &[usize], device: &Device) -> Tensor<2> {
-    let x: Vec<f32> = rows.iter().flat_map(|&i| &values[i * width..][..width]).copied().collect();
-    Tensor::from_data(TensorData::new(x, [rows.len(), width]), device)
-}
-
 /// The mean over rows of something that is a mean over some of them at a time.
-pub(crate) fn mean_over(rows: &[usize], mut of: impl FnMut(&[usize]) -> Tensor<1>) -> f64 {
+pub(crate) fn mean_over(
+    rows: &[usize],
+    mut of: impl for<'t> FnMut(&[usize], &'t Tape) -> Var<'t>,
+) -> f64 {
     let sum = rows.chunks(SCORED).map(|rows| {
-        let mean = f64::from(of(rows).into_scalar::<f32>());
+        let tape = Tape::default();
+        let mean = f64::from(of(rows, &tape).number());
         mean * rows.len() as f64
     });
     sum.sum::<f64>() / rows.len() as f64
@@ -111,33 +108,27 @@ pub(crate) fn mean_over(rows: &[usize], mut of: impl FnMut(&[usize]) -> Tensor<1
 
 /// A network that learns no more.
 pub(crate) struct Frozen<F> {
-    pub rival: &'static str,
     pub width: usize,
     pub dim: usize,
     pub encode: F,
 }
 
-impl<F: Fn(Tensor<2>) -> Tensor<2> + Send + Sync> Encode for Frozen<F> {
+impl<F> Encode for Frozen<F>
+where
+    F: for<'t> Fn(Var<'t>, &'t Tape) -> Var<'t> + Send + Sync,
+{
     fn dim(&self) -> usize {
         self.dim
     }
 
     fn encode(&self, x: MatRef<'_, f64>) -> Result<Mat<f64>> {
         check_width(x, self.width)?;
-        let device = Device::flex();
         let mut z = Mat::zeros(x.nrows(), self.dim);
         for from in (0..x.nrows()).step_by(SCORED) {
             let rows = x.subrows(from, SCORED.min(x.nrows() - from));
-            let block = TensorData::new(floats(rows), [rows.nrows(), rows.ncols()]);
-            let told = (self.encode)(Tensor::from_data(block, &device)).into_data();
-            let told = told
-                .try_into_vec::<f32>()
-                .map_err(|e| Error::Failed { rival: self.rival, reason: format!("{e:?}") })?;
-            for (i, row) in told.chunks(self.dim).enumerate() {
-                for (j, value) in row.iter().enumerate() {
-                    z[(from + i, j)] = f64::from(*value);
-                }
-            }
+            let tape = Tape::default();
+            let told = (self.encode)(tape.constant(Matrix::rounded(rows)), &tape);
+            z.subrows_mut(from, rows.nrows()).copy_from(told.value().widened());
         }
         Ok(z)
     }

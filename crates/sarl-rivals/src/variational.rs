@@ -41,19 +41,15 @@ mod columns;
 mod groups;
 mod normal;
 
-use burn::grad_clipping::GradientClippingConfig;
-use burn::module::{Module, Param};
-use burn::optim::{AdamWConfig, GradientsParams, ModuleOptimizer};
-use burn::tensor::{Device, Tensor};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use sarl_eval::Labels;
-use sarl_eval::layers::{Layers, floats};
+use sarl_nets::{AdamW, Layers, Matrix, Tape, Var, Weights};
 
 use crate::error::{Error, Result};
 use crate::heads::Heads;
 use crate::rival::{About, Data, Encode, Fitting, Rival, check};
-use crate::train::{Frozen, Learner, Plan, mean_over, pick, train};
+use crate::train::{Frozen, Learner, Plan, mean_over, train};
 use columns::Columns;
 use groups::Groups;
 use normal::Normal;
@@ -143,7 +139,6 @@ impl Rival for Variational {
     fn fit(&self, data: &Data<'_>, how: &Fitting<'_>) -> Result<Box<dyn Encode>> {
         check(self, data, how)?;
         let mut rng = stream(how.seed, 0);
-        let device = Device::flex().autodiff();
         let (rows, width) = (data.x.nrows(), data.x.ncols());
         let told = Columns::new(data.x);
         if told.width() == 0 {
@@ -156,12 +151,14 @@ impl Rival for Variational {
         let (y, s) = if fair { (data.targets, data.sensitives) } else { (&[][..], &[][..]) };
         let groups = Groups::new(s);
         let (y, s) = (Heads::new(y), Heads::new(s));
+        let mut weights = Weights::default();
+        let spread = weights.add(Matrix::filled(1, told.numbers, 0.0));
         let mut layers =
-            |from, inner: &[usize], to| Layers::new(from, inner, to, &mut rng, &device);
+            |from, inner: &[usize], to| Layers::new(&mut weights, from, inner, to, &mut rng);
         let net = Net {
             encoder: layers(width, &hidden, 2 * dim),
             decoder: layers(dim + s.width(), &hidden, told.width()),
-            spread: Param::from_tensor(Tensor::zeros([told.numbers], &device)),
+            spread,
             above: fair.then(|| Above {
                 encoder: layers(dim + y.width(), &hidden, 2 * dim),
                 decoder: layers(dim + y.width(), &hidden, 2 * dim),
@@ -170,29 +167,32 @@ impl Rival for Variational {
         };
         let hiding = how.hiding.min(MOST);
         let mut learning = Learning {
-            x: floats(data.x),
-            width,
+            x: Matrix::rounded(data.x),
             dim,
             told,
             y,
             s,
             groups,
-            weight: DISCREPANCY * hiding / (1.0 - hiding),
-            best: net.valid(),
+            weight: (DISCREPANCY * hiding / (1.0 - hiding)) as f32,
             net,
-            optimiser: AdamWConfig::new()
-                .with_weight_decay(1e-4)
-                .with_grad_clipping(Some(GradientClippingConfig::Norm(1.0)))
-                .init(),
+            best: weights.clone(),
+            weights,
+            optimiser: AdamW::new(1e-4, Some(1.0)),
             noise: stream(how.seed, 1),
             seed: how.seed,
-            device,
         };
         train(self.title(), &mut learning, rows, &plan(rows), how, &mut rng)?;
-        let encoder = learning.best.encoder;
-        let encode = move |x| Normal::new(encoder.forward(x), dim).mean;
-        Ok(Box::new(Frozen { rival: self.title(), width, dim, encode }))
+        let encode = frozen(net.encoder, learning.best, dim);
+        Ok(Box::new(Frozen { width, dim, encode }))
     }
+}
+
+fn frozen(
+    encoder: Layers,
+    weights: Weights,
+    dim: usize,
+) -> impl for<'t> Fn(Var<'t>, &'t Tape) -> Var<'t> + Send + Sync {
+    move |x, tape| Normal::new(encoder.forward(&weights.hold(tape), x), dim).mean
 }
 
 /// One of the generators of a seed.
@@ -203,17 +203,17 @@ fn stream(seed: u64, stream: u64) -> ChaCha8Rng {
 }
 
 /// All networks.
-#[derive(Module, Debug)]
+#[derive(Clone, Copy)]
 struct Net {
     encoder: Layers,
     decoder: Layers,
-    /// The logarithm of the variance of each number around what the decoder tells.
-    spread: Param<Tensor<1>>,
+    /// Where the logarithms of the variances of the numbers around what the decoder tells stand.
+    spread: usize,
     above: Option<Above>,
 }
 
 /// What ties z to the target.
-#[derive(Module, Debug)]
+#[derive(Clone, Copy)]
 struct Above {
     encoder: Layers,
     decoder: Layers,
@@ -221,55 +221,54 @@ struct Above {
 }
 
 struct Learning {
-    x: Vec<f32>,
-    width: usize,
+    x: Matrix,
     dim: usize,
     told: Columns,
     y: Heads,
     s: Heads,
     groups: Groups,
     /// The weight of the discrepancy.
-    weight: f64,
+    weight: f32,
     net: Net,
-    best: Net,
-    optimiser: ModuleOptimizer,
+    weights: Weights,
+    best: Weights,
+    optimiser: AdamW,
     noise: ChaCha8Rng,
     seed: u64,
-    device: Device,
 }
 
 impl Learning {
     /// The objective on these rows.
-    fn objective(
+    fn objective<'t>(
         &self,
-        net: &Net,
+        w: &[Var<'t>],
         rows: &[usize],
         rng: &mut ChaCha8Rng,
-        device: &Device,
-    ) -> Tensor<1> {
-        let x = pick(&self.x, self.width, rows, device);
-        let first = Normal::new(net.encoder.forward(x), self.dim);
-        let z = first.sample(rng);
+        tape: &'t Tape,
+    ) -> Var<'t> {
+        let x = tape.constant(self.x.pick(rows));
+        let first = Normal::new(self.net.encoder.forward(w, x), self.dim);
+        let z = first.sample(rng, tape);
         let given = match self.groups.is_empty() {
-            true => z.clone(),
-            false => Tensor::cat(vec![z.clone(), self.s.columns(rows, device)], 1),
+            true => z,
+            false => z.beside(tape.constant(self.s.columns(rows))),
         };
-        let x = pick(&self.told.values, self.told.width(), rows, device);
-        let surprise = self.told.surprise(net.decoder.forward(given), x, net.spread.val());
-        let columns = self.told.width() as f32;
-        let Some(above) = &net.above else {
-            return (surprise + first.divergence(None)) / columns;
+        let x = tape.constant(self.told.values.pick(rows));
+        let surprise =
+            self.told.surprise(self.net.decoder.forward(w, given), x, w[self.net.spread], tape);
+        let column = 1.0 / self.told.width() as f32;
+        let Some(above) = &self.net.above else {
+            return (surprise + first.divergence(None)) * column;
         };
-        let y = self.y.columns(rows, device);
-        let given = Tensor::cat(vec![z.clone(), y.clone()], 1);
-        let second = Normal::new(above.encoder.forward(given), self.dim);
-        let given = Tensor::cat(vec![second.sample(rng), y], 1);
-        let prior = Normal::new(above.decoder.forward(given), self.dim);
+        let y = tape.constant(self.y.columns(rows));
+        let second = Normal::new(above.encoder.forward(w, z.beside(y)), self.dim);
+        let given = second.sample(rng, tape).beside(y);
+        let prior = Normal::new(above.decoder.forward(w, given), self.dim);
         let bound = surprise + second.divergence(None) + first.divergence(Some(&prior));
-        let kept = self.y.likelihood(&above.predictor.forward(z), rows, device);
-        let loss = bound / columns + kept;
+        let kept = self.y.likelihood(above.predictor.forward(w, z), rows, tape);
+        let loss = bound * column + kept;
         if self.weight > 0.0 {
-            loss + self.groups.discrepancy(first.mean, rows, rng) * self.weight
+            loss + self.groups.discrepancy(first.mean, rows, rng, tape) * self.weight
         } else {
             loss
         }
@@ -278,24 +277,24 @@ impl Learning {
 
 impl Learner for Learning {
     fn step(&mut self, rows: &[usize], rate: f64) -> f64 {
-        let device = self.device.clone();
+        let tape = Tape::default();
+        let learnt = self.weights.learn(&tape);
         let mut noise = self.noise.clone();
-        let objective = self.objective(&self.net, rows, &mut noise, &device);
+        let objective = self.objective(&learnt, rows, &mut noise, &tape);
         self.noise = noise;
-        let value = f64::from(objective.clone().into_scalar::<f32>());
-        let gradients = GradientsParams::from_grads(objective.backward(), &self.net);
-        self.net = self.optimiser.step(rate, self.net.clone(), gradients);
-        value
+        self.optimiser.step(&mut self.weights, &objective.gradients(&learnt), rate);
+        f64::from(objective.number())
     }
 
     fn judge(&self, rows: &[usize]) -> f64 {
-        let (device, net) = (Device::flex(), self.net.valid());
         // The same noise in every epoch.
         let mut noise = stream(self.seed, 2);
-        mean_over(rows, |rows| self.objective(&net, rows, &mut noise, &device))
+        mean_over(rows, |rows, tape| {
+            self.objective(&self.weights.hold(tape), rows, &mut noise, tape)
+        })
     }
 
     fn keep(&mut self) {
-        self.best = self.net.valid();
+        self.best = self.weights.clone();
     }
 }

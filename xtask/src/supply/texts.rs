@@ -9,26 +9,13 @@ use anyhow::{Context, Result, bail};
 use crate::licences::{Package, folder, licence, read};
 
 /// Crates that ship no text of their licence. Their repositories have it; a new one fails.
-const WITHOUT: [&str; 26] = [
+const WITHOUT: [&str; 13] = [
     "argmin",
     "argmin-math",
-    "burn-backend",
-    "burn-dispatch",
-    "burn-einsum",
-    "burn-flex",
-    "burn-ir",
-    "burn-linalg",
-    "burn-nn",
-    "burn-optim",
-    "burn-pack",
-    "cubecl-environment",
-    "cubecl-zspace",
-    "embassy-futures",
     "equator",
     "equator-macro",
     "faer-traits",
     "flatbuffers",
-    "macerator-macros",
     "nano-gemm",
     "nano-gemm-c32",
     "nano-gemm-c64",

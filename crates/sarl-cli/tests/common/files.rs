@@ -9,9 +9,9 @@ use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch};
 use arrow_ipc::writer::FileWriter;
 use flate2::{Compression, write::GzEncoder};
 use npyz::WriterBuilder;
-use npyz::zip::{ZipWriter, write::FileOptions};
 use parquet::arrow::ArrowWriter;
 use safetensors::tensor::{Dtype, TensorView};
+use zip::write::{SimpleFileOptions, ZipWriter};
 
 use super::people::Numbers;
 
@@ -108,7 +108,7 @@ pub fn pickled(rows: usize) -> Vec<u8> {
 pub fn npz(path: &Path, arrays: &[(&str, Vec<u8>)]) {
     let mut zip = ZipWriter::new(File::create(path).unwrap());
     for (name, bytes) in arrays {
-        zip.start_file(format!("{name}.npy"), FileOptions::default()).unwrap();
+        zip.start_file(format!("{name}.npy"), SimpleFileOptions::default()).unwrap();
         zip.write_all(bytes).unwrap();
     }
     zip.finish().unwrap();

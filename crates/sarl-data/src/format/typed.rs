@@ -3,14 +3,12 @@
 
 use std::sync::Arc;
 
-use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, Float64Array, RecordBatch, StringArray};
-use arrow_cast::cast;
-use arrow_schema::{DataType, Field, Schema as ArrowSchema};
+use arrow_array::{Array, ArrayRef, Float64Array, LargeStringArray, RecordBatch, StringArray};
+use arrow_schema::{Field, Schema as ArrowSchema};
 use arrow_select::nullif::nullif;
 
 use super::{Pick, ReadAs, Reading, batch_of};
-use crate::cells::{At, Values};
+use crate::cells::{At, Texts, Values};
 use crate::column::ColumnKind;
 use crate::error::{DataError, Result};
 use crate::text::{Written, gap};
@@ -46,12 +44,12 @@ pub(super) fn column(
     match (kind, pick.read) {
         (_, ReadAs::Verbatim) | (ColumnKind::Other, _) => Ok(array.clone()),
         (ColumnKind::Text, read) => {
-            let damaged = |e| DataError::damaged(at.path, "data", e);
-            let texts = cast(array, &DataType::Utf8).map_err(damaged)?;
-            let texts = texts.as_string::<i32>();
+            let Some(texts) = Texts::of(array) else {
+                return Err(DataError::damaged(at.path, "data", "a dictionary of text"));
+            };
             match read {
-                ReadAs::Written(written) => numbers(texts, written, &pick.name, tokens, at),
-                read => Ok(Arc::new(without_gaps(texts, read, tokens))),
+                ReadAs::Written(written) => numbers(&texts, written, &pick.name, tokens, at),
+                read => Ok(without_gaps(&texts, read, tokens)),
             }
         }
         _ => Ok(without_numbers(array, tokens)),
@@ -59,7 +57,7 @@ pub(super) fn column(
 }
 
 fn numbers(
-    texts: &StringArray,
+    texts: &Texts,
     written: Written,
     name: &str,
     tokens: &[String],
@@ -80,11 +78,16 @@ fn numbers(
     Ok(Arc::new(Float64Array::from(values)))
 }
 
-fn without_gaps(texts: &StringArray, read: ReadAs, tokens: &[String]) -> StringArray {
+fn without_gaps(texts: &Texts, read: ReadAs, tokens: &[String]) -> ArrayRef {
     let missing = |text: &str| {
         is_token(text, tokens) || (read == ReadAs::Code && gap(text.trim().as_bytes()).is_some())
     };
-    texts.iter().map(|text| text.filter(|t| !missing(t))).collect()
+    // Texts that fill more than two gigabytes are told by the longer offsets.
+    let kept = texts.iter().map(|text| text.filter(|t| !missing(t)));
+    match texts {
+        Texts::Short(_) => Arc::new(kept.collect::<StringArray>()),
+        _ => Arc::new(kept.collect::<LargeStringArray>()),
+    }
 }
 
 fn is_token(text: &str, tokens: &[String]) -> bool {

@@ -5,10 +5,10 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use arrow_array::RecordBatch;
-use arrow_cast::display::{ArrayFormatter, FormatOptions};
 
 use super::{Names, Sink};
 use crate::atomic::AtomicFile;
+use crate::cells::{Show, show};
 use crate::error::{DataError, Result};
 
 /// Where the lines go.
@@ -63,16 +63,11 @@ impl CsvSink {
         Ok(Self { names, writer, cell: String::new() })
     }
 
-    fn row(
-        &mut self,
-        kept: &[ArrayFormatter<'_>],
-        row: usize,
-        z: &[f64],
-    ) -> Result<(), csv::Error> {
+    fn row(&mut self, kept: &[Show<'_>], row: usize, z: &[f64]) -> Result<(), csv::Error> {
         for column in kept {
             self.cell.clear();
             // A value that cannot be shown is left empty, as a missing one is.
-            if column.value(row).write(&mut self.cell).is_err() {
+            if column(row, &mut self.cell).is_err() {
                 self.cell.clear();
             }
             self.writer.write_field(&self.cell)?;
@@ -90,12 +85,8 @@ impl CsvSink {
 
 impl Sink for CsvSink {
     fn write(&mut self, z: &[f64], rows: usize, keep: Option<&RecordBatch>) -> Result<()> {
-        let options = FormatOptions::default();
         let columns = keep.map_or(&[][..], RecordBatch::columns);
-        let formatters = columns.iter().map(|c| ArrayFormatter::try_new(c.as_ref(), &options));
-        let kept = formatters
-            .collect::<Result<Vec<_>, _>>()
-            .map_err(|e| DataError::write(&self.names.path, e))?;
+        let kept: Vec<Show<'_>> = columns.iter().map(|c| show(c)).collect();
         let width = self.names.columns.len();
         for row in 0..rows {
             let z = &z[row * width..(row + 1) * width];

@@ -67,13 +67,17 @@ pub fn csv_text(batch: &RecordBatch) -> Vec<u8> {
     for row in 0..batch.num_rows() {
         for column in batch.columns() {
             use arrow_array::cast::AsArray;
-            use arrow_array::types::{Float32Type, Float64Type};
+            use arrow_array::types::{Float32Type, Float64Type, Int64Type};
             let cell = if let Some(a) = column.as_primitive_opt::<Float64Type>() {
                 format!("{:?}", a.value(row))
             } else if let Some(a) = column.as_primitive_opt::<Float32Type>() {
                 format!("{:?}", a.value(row) as f64)
+            } else if let Some(a) = column.as_primitive_opt::<Int64Type>() {
+                a.value(row).to_string()
+            } else if let Some(a) = column.as_boolean_opt() {
+                a.value(row).to_string()
             } else {
-                arrow_cast::display::array_value_to_string(column, row).unwrap()
+                column.as_string::<i32>().value(row).to_owned()
             };
             writer.write_field(cell).unwrap();
         }
@@ -170,13 +174,13 @@ pub fn npy<T: npyz::AutoSerialize + Copy>(
 
 /// A zip archive of arrays.
 pub fn write_npz(path: &Path, arrays: &[(&str, Vec<u8>)], deflate: bool) {
-    use npyz::zip::write::FileOptions;
-    use npyz::zip::{CompressionMethod, ZipWriter};
+    use zip::CompressionMethod;
+    use zip::write::{SimpleFileOptions, ZipWriter};
     let method = if deflate { CompressionMethod::Deflated } else { CompressionMethod::Stored };
     let mut zip = ZipWriter::new(File::create(path).unwrap());
     for (name, bytes) in arrays {
-        zip.start_file(format!("{name}.npy"), FileOptions::default().compression_method(method))
-            .unwrap();
+        let options = SimpleFileOptions::default().compression_method(method);
+        zip.start_file(format!("{name}.npy"), options).unwrap();
         zip.write_all(bytes).unwrap();
     }
     zip.finish().unwrap();

@@ -6,17 +6,12 @@
 
 use std::f64::consts::PI;
 
-use burn::module::Module;
-use burn::nn::loss::CrossEntropyLossConfig;
-use burn::optim::{AdamWConfig, GradientsParams};
-use burn::tensor::{Device, Int, Tensor, TensorData};
-use faer::Mat;
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
+use sarl_nets::{AdamW, Layers, Matrix, SCORED, Tape, Var, Weights};
 
 use crate::error::{Error, Result};
-use crate::layers::{Layers, SCORED, floats};
 use crate::task::{Labels, Prediction, Probe, Task};
 
 /// Rows in a step; fewer for small tables.
@@ -77,15 +72,11 @@ impl Probe for Network {
     fn predict(&self, task: &Task<'_>) -> Result<Prediction> {
         let mut rng = ChaCha8Rng::seed_from_u64(task.seed);
         let data = Data::new(task);
-        let plain = Device::flex();
-        let device = plain.clone().autodiff();
+        let mut weights = Weights::default();
         let inputs = task.train.ncols();
-        let model = Layers::new(inputs, self.hidden, data.outputs(), &mut rng, &device);
-        let model = train(model, &data, task, &device, &mut rng)?;
-        let told = model.scores(&floats(task.test), inputs, &plain).map_err(failed)?;
-        let columns = data.outputs();
-        let told =
-            Mat::from_fn(task.test.nrows(), columns, |i, j| f64::from(told[i * columns + j]));
+        let net = Layers::new(&mut weights, inputs, self.hidden, data.outputs(), &mut rng);
+        let weights = train(net, weights, &data, task, &mut rng)?;
+        let told = net.scores(&weights, &Matrix::rounded(task.test)).widened();
         Ok(match (task.labels, data.scale) {
             (Labels::Numbers(_), (mean, spread)) => {
                 Prediction::Numbers(told.col(0).iter().map(|v| mean + spread * v).collect())
@@ -95,14 +86,9 @@ impl Probe for Network {
     }
 }
 
-fn failed(reason: impl std::fmt::Display) -> Error {
-    Error::Probe { probe: "network".to_owned(), reason: reason.to_string() }
-}
-
-/// The training rows as the framework wants them.
+/// The training rows.
 struct Data<'a> {
-    x: Vec<f32>,
-    width: usize,
+    x: Matrix,
     labels: &'a Labels,
     /// Mean and spread of a number.
     scale: (f64, f64),
@@ -119,7 +105,7 @@ impl<'a> Data<'a> {
                 (mean, if variance > 0.0 { variance.sqrt() } else { 1.0 })
             }
         };
-        Data { x: floats(task.train), width: task.train.ncols(), labels: task.labels, scale }
+        Data { x: Matrix::rounded(task.train), labels: task.labels, scale }
     }
 
     fn outputs(&self) -> usize {
@@ -130,26 +116,29 @@ impl<'a> Data<'a> {
     }
 
     /// The mean loss over some rows.
-    fn loss(&self, model: &Layers, rows: &[usize], device: &Device) -> Tensor<1> {
-        let x: Vec<f32> =
-            rows.iter().flat_map(|&i| &self.x[i * self.width..][..self.width]).copied().collect();
-        let told =
-            model.forward(Tensor::from_data(TensorData::new(x, [rows.len(), self.width]), device));
+    fn loss<'t>(&self, net: Layers, weights: &[Var<'t>], rows: &[usize], tape: &'t Tape) -> Var<'t> {
+        let told = net.forward(weights, tape.constant(self.x.pick(rows)));
         match self.labels {
             Labels::Classes { codes, .. } => {
-                let codes: Vec<i32> = rows.iter().map(|&i| codes[i] as i32).collect();
-                let codes = TensorData::new(codes, [rows.len()]);
-                let codes = Tensor::<1, Int>::from_data(codes, device);
-                CrossEntropyLossConfig::new().init(device).forward(told, codes)
+                let codes: Vec<u32> = rows.iter().map(|&i| codes[i]).collect();
+                told.cross_entropy(&codes)
             }
             Labels::Numbers(values) => {
                 let (mean, spread) = self.scale;
-                let y: Vec<f32> =
-                    rows.iter().map(|&i| ((values[i] - mean) / spread) as f32).collect();
-                let y = Tensor::<2>::from_data(TensorData::new(y, [rows.len(), 1]), device);
-                (told - y).powi_scalar(2).mean()
+                let y = rows.iter().map(|&i| ((values[i] - mean) / spread) as f32).collect();
+                (told - tape.constant(Matrix::new(rows.len(), 1, y))).square().mean()
             }
         }
+    }
+
+    /// The mean loss over many rows, without learning.
+    fn judge(&self, net: Layers, weights: &Weights, rows: &[usize]) -> f64 {
+        let loss = rows.chunks(SCORED).map(|rows| {
+            let tape = Tape::default();
+            let mean = self.loss(net, &weights.hold(&tape), rows, &tape).number();
+            f64::from(mean) * rows.len() as f64
+        });
+        loss.sum::<f64>() / rows.len() as f64
     }
 }
 
@@ -176,20 +165,19 @@ impl Plan {
 }
 
 fn train(
-    mut model: Layers,
+    net: Layers,
+    mut weights: Weights,
     data: &Data<'_>,
     task: &Task<'_>,
-    device: &Device,
     rng: &mut ChaCha8Rng,
-) -> Result<Layers> {
+) -> Result<Weights> {
     let mut order: Vec<usize> = (0..task.train.nrows()).collect();
     order.shuffle(rng);
     let apart = (order.len() as f64 * APART) as usize;
     let apart = order.split_off(order.len() - apart);
     let plan = Plan::new(order.len());
-    let mut optimiser = AdamWConfig::new().with_weight_decay(DECAY).init();
-    let plain = Device::flex();
-    let mut best = (f64::INFINITY, model.valid(), 0);
+    let mut optimiser = AdamW::new(DECAY, None);
+    let mut best = (f64::INFINITY, weights.clone(), 0);
     let mut step = 0;
     for epoch in 1..=plan.epochs {
         order.shuffle(rng);
@@ -197,23 +185,19 @@ fn train(
             if (task.stop)() {
                 return Err(Error::Interrupted);
             }
-            let gradients = data.loss(&model, rows, device).backward();
-            let gradients = GradientsParams::from_grads(gradients, &model);
-            model = optimiser.step(plan.rate(step), model, gradients);
+            let tape = Tape::default();
+            let learnt = weights.learn(&tape);
+            let gradients = data.loss(net, &learnt, rows, &tape).gradients(&learnt);
+            optimiser.step(&mut weights, &gradients, plan.rate(step));
             step += 1;
         }
-        let trained = model.valid();
         if apart.is_empty() {
-            best = (0.0, trained, epoch);
+            best = (0.0, weights.clone(), epoch);
             continue;
         }
-        let loss = apart.chunks(SCORED).map(|rows| {
-            let mean: f64 = data.loss(&trained, rows, &plain).into_scalar::<f32>().into();
-            mean * rows.len() as f64
-        });
-        let loss = loss.sum::<f64>() / apart.len() as f64;
+        let loss = data.judge(net, &weights, &apart);
         if loss < best.0 {
-            best = (loss, trained, epoch);
+            best = (loss, weights.clone(), epoch);
         } else if epoch - best.2 >= PATIENCE.0 && (epoch - best.2) * plan.each >= PATIENCE.1 {
             break;
         }

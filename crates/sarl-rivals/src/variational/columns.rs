@@ -1,14 +1,14 @@
 //! The features as the decoder tells them.
 
-use burn::tensor::Tensor;
 use faer::MatRef;
+use sarl_nets::{Matrix, Tape, Var};
 
 /// The least logarithm of the variance of a number around what the decoder tells.
 const LEAST: f32 = -4.0;
 
 /// Columns of two values first, then the others; those of one value are left out.
 pub(super) struct Columns {
-    pub values: Vec<f32>,
+    pub values: Matrix,
     /// Columns of two values.
     pub binary: usize,
     /// Columns of more.
@@ -35,7 +35,8 @@ impl Columns {
         let all = || binary.iter().chain(&numbers);
         let row = |i| all().map(move |&(j, zero, unit)| ((x[(i, j)] - zero) / unit) as f32);
         let values = (0..x.nrows()).flat_map(row).collect();
-        Columns { values, binary: binary.len(), numbers: numbers.len() }
+        let (binary, numbers) = (binary.len(), numbers.len());
+        Columns { values: Matrix::new(x.nrows(), binary + numbers, values), binary, numbers }
     }
 
     pub(super) fn width(&self) -> usize {
@@ -43,21 +44,25 @@ impl Columns {
     }
 
     /// The mean over rows of the negative log-likelihood, less a constant.
-    pub(super) fn surprise(&self, told: Tensor<2>, x: Tensor<2>, spread: Tensor<1>) -> Tensor<1> {
-        let (rows, split, width) = (told.dims()[0], self.binary, self.width());
-        let mut sum = Tensor::zeros([1], &told.device());
+    pub(super) fn surprise<'t>(
+        &self,
+        told: Var<'t>,
+        x: Var<'t>,
+        spread: Var<'t>,
+        tape: &'t Tape,
+    ) -> Var<'t> {
+        let (rows, split, width) = (told.shape().0, self.binary, self.width());
+        let mut sum = tape.constant(Matrix::row(vec![0.0]));
         if self.binary > 0 {
-            let (told, x) =
-                (told.clone().slice([0..rows, 0..split]), x.clone().slice([0..rows, 0..split]));
-            let tail = told.clone().abs().neg().exp().log1p();
-            sum = sum + (told.clone().clamp_min(0.0) - told * x + tail).sum();
+            let (told, x) = (told.columns(0..split), x.columns(0..split));
+            sum = sum + (told.softplus() - told * x).total();
         }
         if self.numbers > 0 {
-            let (told, x) = (told.slice([0..rows, split..width]), x.slice([0..rows, split..width]));
-            let spread = spread.clamp_min(LEAST).unsqueeze::<2>();
-            let squares = (told - x).powi_scalar(2) * spread.clone().neg().exp();
-            sum = sum + (squares + spread).sum() / 2.0;
+            let (told, x) = (told.columns(split..width), x.columns(split..width));
+            let spread = spread.clamp(LEAST, f32::INFINITY);
+            let squares = (told - x).square() * (-spread).exp();
+            sum = sum + (squares + spread).total() * 0.5;
         }
-        sum / rows as f32
+        sum * (1.0 / rows as f32)
     }
 }

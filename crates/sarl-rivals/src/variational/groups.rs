@@ -2,10 +2,10 @@
 
 use std::f32::consts::TAU;
 
-use burn::tensor::{Tensor, TensorData};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use sarl_eval::Labels;
+use sarl_nets::{Matrix, Tape, Var};
 
 use super::normal::normal;
 
@@ -32,25 +32,28 @@ impl Groups {
 
     /// The squared distance of the mean random features of each group from those of all others,
     /// the mean over groups by their share of the rows, summed over attributes.
-    pub(super) fn discrepancy(
+    pub(super) fn discrepancy<'t>(
         &self,
-        z: Tensor<2>,
+        z: Var<'t>,
         rows: &[usize],
         rng: &mut ChaCha8Rng,
-    ) -> Tensor<1> {
-        let (device, dim) = (z.device(), z.dims()[1]);
+        tape: &'t Tape,
+    ) -> Var<'t> {
+        let dim = z.shape().1;
         let contrasts = self.contrasts(rows);
         if contrasts.is_empty() {
-            return Tensor::zeros([1], &device);
+            return tape.constant(Matrix::row(vec![0.0]));
         }
-        let shape = [contrasts.len() / rows.len(), rows.len()];
-        let contrasts = Tensor::<2>::from_data(TensorData::new(contrasts, shape), &device);
-        let spread = (z.clone().detach().var_bias(0) + 1e-8).sqrt();
-        let weights = normal(dim, FEATURES, rng, &device) * (2.0 / dim as f32).sqrt();
-        let phases: Vec<f32> = (0..FEATURES).map(|_| rng.random_range(0.0..TAU)).collect();
-        let phases = Tensor::<2>::from_data(TensorData::new(phases, [1, FEATURES]), &device);
-        let features = ((z / spread).matmul(weights) + phases).cos();
-        contrasts.matmul(features).powi_scalar(2).sum() * (2.0 / FEATURES as f32)
+        let contrasts =
+            tape.constant(Matrix::new(contrasts.len() / rows.len(), rows.len(), contrasts));
+        let (_, variance) = z.value().moments();
+        let over = variance.iter().map(|v| 1.0 / (v + 1e-8).sqrt()).collect();
+        let over = tape.constant(Matrix::row(over));
+        let weights = tape.constant(normal(dim, FEATURES, rng)) * (2.0 / dim as f32).sqrt();
+        let phases = (0..FEATURES).map(|_| rng.random_range(0.0..TAU)).collect();
+        let phases = tape.constant(Matrix::row(phases));
+        let features = ((z * over).product(weights) + phases).cos();
+        contrasts.product(features).square().total() * (2.0 / FEATURES as f32)
     }
 
     /// For each group present among these rows a row of weights: the mean of the group less the

@@ -79,8 +79,9 @@ pub fn say(message: &str) {
 
 /// One of the `.npz` data sets, or `None` (said on stderr) where it is not there.
 pub fn real(name: &str) -> Option<Table> {
-    let mut npz = npyz::npz::NpzArchive::open(data_file(name)?).unwrap();
-    let x = npz.by_name("X").unwrap().unwrap();
+    let file = std::fs::File::open(data_file(name)?).unwrap();
+    let mut npz = zip::ZipArchive::new(file).unwrap();
+    let x = npyz::NpyFile::new(npz.by_name("X.npy").unwrap()).unwrap();
     let (rows, width) = (x.shape()[0] as usize, x.shape()[1] as usize);
     let order = x.order();
     let values = x.into_vec::<f32>().unwrap();
@@ -91,8 +92,8 @@ pub fn real(name: &str) -> Option<Table> {
     let x = (0..rows).flat_map(|i| (0..width).map(move |j| (i, j)));
     let x = x.map(|(i, j)| f64::from(at(i, j))).collect();
     let mut codes = |name: &str| {
-        let array = npz.by_name(name).unwrap().unwrap().into_vec::<i64>().unwrap();
-        dense_codes(&array)
+        let member = npz.by_name(&format!("{name}.npy")).unwrap();
+        dense_codes(&npyz::NpyFile::new(member).unwrap().into_vec::<i64>().unwrap())
     };
     let (y, s) = (codes("y"), codes("s"));
     Some(Table { x, rows, width, y, s })

@@ -1,5 +1,10 @@
 //! From Arrow arrays to numbers and to the keys of categories.
 
+mod convert;
+mod shown;
+#[cfg(test)]
+mod tests;
+
 use std::borrow::Cow;
 use std::ops::Range;
 use std::path::Path;
@@ -7,14 +12,15 @@ use std::path::Path;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float32Type, Float64Type, Int32Type, Int64Type};
 use arrow_array::{
-    Array, ArrayRef, BooleanArray, Float32Array, Float64Array, Int32Array, Int64Array, StringArray,
+    Array, ArrayRef, BooleanArray, Float32Array, Float64Array, Int32Array, Int64Array,
 };
-use arrow_cast::{CastOptions, cast_with_options};
-use arrow_schema::{DataType, TimeUnit};
+use arrow_schema::DataType;
 
 use crate::column::ColumnKind;
 use crate::error::DataError;
-use crate::text::days_of_timestamp;
+pub(crate) use convert::Texts;
+use convert::{days, floats, integers};
+pub(crate) use shown::{Show, show};
 
 /// Numbers beyond this are refused: their squares would swamp every sum.
 pub(crate) const LARGEST: f64 = 1e100;
@@ -50,16 +56,7 @@ impl Values {
         match ColumnKind::of(array.data_type()) {
             ColumnKind::Text | ColumnKind::Written | ColumnKind::Other => None,
             ColumnKind::Date => Some(Self::F64(days(array)?)),
-            _ => {
-                let cast = convert(array, &DataType::Float64)?;
-                let numbers = cast.as_primitive::<Float64Type>();
-                Some(Self::F64(match numbers.null_count() {
-                    0 => numbers.clone(),
-                    _ => Float64Array::from_iter_values(
-                        numbers.iter().map(|v| v.unwrap_or(f64::NAN)),
-                    ),
-                }))
-            }
+            _ => Some(Self::F64(floats(array)?)),
         }
     }
 
@@ -92,37 +89,6 @@ impl Values {
             Self::I32(a) => into.extend(a.values().iter().map(|v| f64::from(*v))),
         }
     }
-}
-
-/// Dates and times as days.
-fn days(array: &ArrayRef) -> Option<Float64Array> {
-    use DataType::{Date32, Date64, Duration, Time32, Time64, Timestamp};
-    let per_second = match array.data_type() {
-        Date32 => None,
-        Date64 => Some(1000),
-        Timestamp(unit, _) | Time32(unit) | Time64(unit) | Duration(unit) => Some(match unit {
-            TimeUnit::Second => 1,
-            TimeUnit::Millisecond => 1000,
-            TimeUnit::Microsecond => 1_000_000,
-            TimeUnit::Nanosecond => 1_000_000_000,
-        }),
-        _ => return None,
-    };
-    let whole = match array.data_type() {
-        Date32 | Time32(_) => convert(&convert(array, &DataType::Int32)?, &DataType::Int64)?,
-        _ => convert(array, &DataType::Int64)?,
-    };
-    let day = |units: i64| match per_second {
-        None => units as f64,
-        Some(per_second) => days_of_timestamp(units, per_second),
-    };
-    let units = whole.as_primitive::<Int64Type>();
-    Some(Float64Array::from_iter_values(units.iter().map(|u| u.map_or(f64::NAN, day))))
-}
-
-fn convert(array: &ArrayRef, to: &DataType) -> Option<ArrayRef> {
-    let strict = CastOptions { safe: false, ..CastOptions::default() };
-    cast_with_options(array, to, &strict).ok()
 }
 
 /// Which cells of a column are missing, if any is.
@@ -176,7 +142,7 @@ impl Key<'_> {
 
 /// The keys of a column of categories.
 pub(crate) enum Keys {
-    Text(StringArray),
+    Text(Texts),
     Int(Int64Array),
     Bool(BooleanArray),
     Float(Float64Array),
@@ -187,14 +153,10 @@ impl Keys {
     pub(crate) fn of(array: &ArrayRef) -> Option<Self> {
         Some(match ColumnKind::of(array.data_type()) {
             ColumnKind::Text | ColumnKind::Written | ColumnKind::Empty | ColumnKind::Date => {
-                Self::Text(convert(array, &DataType::Utf8)?.as_string().clone())
+                Self::Text(Texts::of(array)?)
             }
-            ColumnKind::Integer => {
-                Self::Int(convert(array, &DataType::Int64)?.as_primitive().clone())
-            }
-            ColumnKind::Float => {
-                Self::Float(convert(array, &DataType::Float64)?.as_primitive().clone())
-            }
+            ColumnKind::Integer => Self::Int(integers(array)?),
+            ColumnKind::Float => Self::Float(floats(array)?),
             ColumnKind::Bool => Self::Bool(array.as_boolean().clone()),
             ColumnKind::Other => return None,
         })
@@ -213,12 +175,10 @@ impl Keys {
     /// of this kind holds, so that CSV and typed formats agree.
     pub(crate) fn get(&self, row: usize, kind: ColumnKind) -> Option<Key<'_>> {
         match self {
-            Self::Text(a) => a.is_valid(row).then(|| text_key(a.value(row), kind)),
+            Self::Text(a) => a.get(row).map(|text| text_key(text, kind)),
             Self::Int(a) => a.is_valid(row).then(|| Key::Int(a.value(row))),
             Self::Bool(a) => a.is_valid(row).then(|| bool_key(a.value(row))),
-            Self::Float(a) => {
-                (a.is_valid(row) && !a.value(row).is_nan()).then(|| float_key(a.value(row)))
-            }
+            Self::Float(a) => (!a.value(row).is_nan()).then(|| float_key(a.value(row))),
         }
     }
 }
