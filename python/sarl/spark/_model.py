@@ -20,9 +20,9 @@ from pyspark.ml.util import (
 from pyspark.sql import DataFrame
 
 from .. import _files
-from .._engine import fitted, shard_for
+from .._engine import shard_for
 from ._params import NAMES_THERE, ColumnParams, FitParams
-from ._passes import moments_of, with_z
+from ._passes import fit_rows, with_z
 from ._storage import read, write
 
 #: The model file in the folder of a saved model.
@@ -141,7 +141,7 @@ class EncoderEstimator(  # type: ignore[misc]
             weight=self._value("weightCol"),
             row_id=self._value("idCol"),
         )
-        fitted(estimator, moments_of(dataset, zero, tasks))
+        fit_rows(estimator, dataset, zero, tasks)
         return self._copyValues(self._model(estimator))
 
     def _has(self, name: str) -> bool:
