@@ -3,11 +3,13 @@
     python python/benches/clusters.py sums [rows]
     python python/benches/clusters.py rows FOLDER [rows]
     python python/benches/clusters.py spark FOLDER [rounds]
+    python python/benches/clusters.py cost FOLDER
     python python/benches/clusters.py memory
 
 `sums` is one partition in this process, in seconds of one core's time, the best of five in turns.
 `rows` writes Parquet files, `spark` fits them with two executors of one core on this machine: each pass is
-the best of some rounds, in turns. `memory` is the most memory of a driver for 10 and for 1,000 partitions,
+the best of some rounds, in turns. `cost` is `sarl fit` of the same files by the command in `SARL_BIN`, and what
+a fit on Spark costs whatever the rows are. `memory` is the most memory of a driver for 10 and for 1,000 partitions,
 each in a process of its own. All but `rows` store their figures in docs/figures.
 """
 
@@ -196,7 +198,9 @@ def passes(folder: Path, rounds: int) -> None:
                 best[name] = min(best[name], took)
         bare, hand, _ = best.values()
         for name, of in best.items():
-            table.append([f"{name}, {words}", f"{of:.1f} s", f"{of / hand:.2f}", f"{of / bare:.2f}"])
+            table.append(
+                [f"{name}, {words}", f"{of:.1f} s", f"{of / hand:.2f}", f"{of / bare:.2f}"]
+            )
     spark.stop()
     measured = (
         f"`python python/benches/clusters.py spark`, wall time, the best of {rounds} in turns; "
@@ -206,6 +210,44 @@ def passes(folder: Path, rounds: int) -> None:
     columns = ["pass", "time", "of by hand", "of the scan"]
     store("clusters-spark", measured, columns, table)
     say(table)
+
+
+def cost(folder: Path) -> None:
+    """The same files by the command, and what Spark costs without rows to speak of."""
+    from pyspark.sql import functions as F
+
+    command = os.environ.get("SARL_BIN", "target/release/sarl")
+    goal = ["-t", "y:class", "-s", "s:class", "--max-leakage", "0.01", "--fold-by", "content"]
+    table = []
+
+    def timed(name: str, work: Callable[[], Any], rounds: int = 1) -> Any:
+        best = np.inf
+        for _ in range(rounds):
+            start = time.perf_counter()
+            result = work()
+            best = min(best, time.perf_counter() - start)
+        table.append([name, f"{best:.1f} s"])
+        say(table[-1])
+        return result
+
+    output = ["-o", "/dev/null", "--quiet"]
+    words = [command, "fit", str(folder / "columns"), *goal, *output]
+    fit = lambda: subprocess.run(words, check=True, stdout=subprocess.DEVNULL)
+    timed(f"`sarl fit` of the {WIDTH} columns, one process", fit, rounds=2)
+    spark = timed("the start of a session", session)
+    rows = spark.range(2000, numPartitions=2).select(
+        F.array(*[F.randn(j) for j in range(WIDTH)]).alias("v"),
+        (F.col("id") % 2).cast("int").alias("y"),
+        (F.col("id") % 3 % 2).cast("int").alias("s"),
+    )
+    timed("the first fit, of 2,000 rows", lambda: ours(rows, "list"))
+    timed("the next fit, of 2,000 rows", lambda: ours(rows, "list"), rounds=3)
+    spark.stop()
+    measured = (
+        "`python python/benches/clusters.py cost`, wall time on the same machine; the same 5,000,000 rows for the "
+        "command, the best of two; a session of two executors; of the next fits the best of three"
+    )
+    store("clusters-cost", measured, ["what", "time"], table)
 
 
 # -- memory of the driver ----------------------------------------------------------------------
@@ -279,6 +321,8 @@ def main() -> None:
         write(Path(given[0]), int(given[1]) if given[1:] else 5_000_000)
     elif job == "spark":
         passes(Path(given[0]), int(given[1]) if given[1:] else 2)
+    elif job == "cost":
+        cost(Path(given[0]))
     elif job == "driver":
         driver(int(given[0]))
     elif job == "memory":

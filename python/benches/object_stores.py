@@ -141,7 +141,15 @@ def main() -> None:
         "two million rows and ten columns in all (149 MB); the server is on the same machine of 2 cores; "
         "the models are equal, byte for byte"
     )
-    columns = ["server", "disk, s", "CPU, s", "server, s", "CPU, s", "CPU of the server, s", "ratio"]
+    columns = [
+        "server",
+        "disk, s",
+        "CPU, s",
+        "server, s",
+        "CPU, s",
+        "CPU of the server, s",
+        "ratio",
+    ]
     if len(rows) == len(SERVERS):
         store("object-stores", how, columns, rows)
 

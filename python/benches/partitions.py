@@ -22,8 +22,9 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
-from figures import store
+from figures import FOLDER, store
 
 import sarl
 
@@ -42,12 +43,13 @@ def say(*words: Any) -> None:
 
 
 def rows() -> pa.Table:
-    """All rows, with the state and the occupation as text."""
+    """All rows, with the state and the occupation as text that is no number."""
     folder = Path(os.environ.get("SARL_DATA", "../shared/data"))
     table = pq.read_table(folder / "acs/acs_income_2018.parquet")
     for name in ("ST", "OCCP"):
         place = table.schema.get_field_index(name)
-        table = table.set_column(place, name, table[name].cast(pa.string()))
+        text = pc.binary_join_element_wise(name, table[name].cast(pa.string()), "")
+        table = table.set_column(place, name, text)
     return table.select([*FEATURES, TARGET, HIDDEN])
 
 
@@ -187,7 +189,6 @@ def main() -> None:
     X = table.take(np.linspace(0, len(table) - 1, COMPARED).astype(int)).to_pandas()[FEATURES]
     z = np.asarray(whole.transform(X))
     say(f"one machine: {whole.point_}, |z| up to {np.abs(z).max():.1f}")
-    stored: dict[str, list[str]] = {}
     with tempfile.TemporaryDirectory() as folder:
         for name in asked:
             words, engine, counts = ENGINES[name]
@@ -199,16 +200,28 @@ def main() -> None:
                     say(name, count, {k: f"{v:.1e}" for k, v in found.items()})
                     worst = {k: max(worst[k], v) for k, v in found.items()}
             took = f"{time.perf_counter() - start:.0f} s"
-            stored[name] = [words, ", ".join(map(str, counts)), *(f"{v:.0e}" for v in worst.values())]
+            stored[name] = [
+                words,
+                ", ".join(map(str, counts)),
+                *(f"{v:.0e}" for v in worst.values()),
+            ]
             say(name, took, json.dumps(stored[name], ensure_ascii=False))
+            keep(table, name, stored[name])
+
+
+def keep(table: pa.Table, row: list[str]) -> None:
+    """Stores the row of an engine beside those of the others."""
+    path = FOLDER / "clusters-equal.json"
+    before = json.loads(path.read_text())["rows"] if path.exists() else []
+    rows = {of[0]: of for of in before} | {row[0]: row}
     measured = (
         "`python python/benches/partitions.py`: the largest differences to the moments of one machine; "
         f"{len(table):,} rows of ACSIncome, 9 columns, {len(table['OCCP'].unique())} occupations; z of "
         f"{COMPARED:,} rows; partitions are of few states each and come in a random order"
     )
-    if len(stored) == len(ENGINES):
-        columns = ["engine", "partitions", *FIGURES, "z"]
-        store("clusters-equal", measured, columns, list(stored.values()))
+    order = [words for words, _, _ in ENGINES.values()]
+    columns = ["engine", "partitions", *FIGURES, "z"]
+    store("clusters-equal", measured, columns, [rows[of] for of in order if of in rows])
 
 
 if __name__ == "__main__":

@@ -19,7 +19,6 @@ from ._progress import Bar
 from ._rows import parts
 from ._solved import Solved
 
-
 #: Rows to choose cells on: fewer than the core keeps, so that it keeps all of them.
 ROWS = 249_000
 #: Numbers in these rows.

@@ -57,7 +57,9 @@ def test_counts_are_those_of_rows_that_certify(people):
     rows = encoder.certificate_.to_dict()["rows"]
     assert [rows[k] for k in ("fit", "choose", "certify")] == np.bincount(part).tolist()
     cell, group = encoder.cell(people.X)[part == 2], frame["group"].to_numpy()[part == 2]
-    table = [[int(((cell == c) & (group == g)).sum()) for g in "abc"] for c in range(encoder.cells_)]
+    table = [
+        [int(((cell == c) & (group == g)).sum()) for g in "abc"] for c in range(encoder.cells_)
+    ]
     assert encoder.certificate_.to_dict()["attributes"]["group"]["counts"] == table
 
 
