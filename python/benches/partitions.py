@@ -200,13 +200,9 @@ def main() -> None:
                     say(name, count, {k: f"{v:.1e}" for k, v in found.items()})
                     worst = {k: max(worst[k], v) for k, v in found.items()}
             took = f"{time.perf_counter() - start:.0f} s"
-            stored[name] = [
-                words,
-                ", ".join(map(str, counts)),
-                *(f"{v:.0e}" for v in worst.values()),
-            ]
-            say(name, took, json.dumps(stored[name], ensure_ascii=False))
-            keep(table, name, stored[name])
+            row = [words, ", ".join(map(str, counts)), *(f"{v:.0e}" for v in worst.values())]
+            say(name, took, row)
+            keep(table, row)
 
 
 def keep(table: pa.Table, row: list[str]) -> None:
