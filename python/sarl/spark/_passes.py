@@ -115,7 +115,8 @@ def with_z(rows: DataFrame, model: bytes, features: Sequence[str], output: str) 
     if output in rows.columns:
         raise ValueError(f"outputCol: there is a column {output!r} already")
     names = {name: f"{name} as array" if name in wide else name for name in features}
-    given = rows.withColumns({names[name]: vector_to_array(column(name)) for name in wide})
+    arrays = {names[name]: vector_to_array(column(name)) for name in wide}
+    given = rows.withColumns(arrays) if wide else rows
     kept = len(rows.columns)
     fields = [*rows.schema.fields, StructField(output, ArrayType(DoubleType(), False))]
 
