@@ -15,6 +15,7 @@ each in a process of its own. All but `rows` store their figures in docs/figures
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -26,7 +27,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from figures import store
+from figures import FOLDER, store
 from threadpoolctl import threadpool_limits
 
 from sarl import Shard
@@ -243,11 +244,30 @@ def cost(folder: Path) -> None:
     timed("the first fit, of 2,000 rows", lambda: ours(rows, "list"))
     timed("the next fit, of 2,000 rows", lambda: ours(rows, "list"), rounds=3)
     spark.stop()
+    table += crossing(*(float(row[1].split()[0]) for row in table))
     measured = (
         "`python python/benches/clusters.py cost`, wall time on the same machine; the same 5,000,000 rows for the "
-        "command, the best of two; a session of two executors; of the next fits the best of three"
+        "command, the best of two; a session of two executors; of the next fits the best of three; the rows follow from "
+        "these figures and those of the passes, where reading scales with the cores"
     )
     store("clusters-cost", measured, ["what", "time"], table)
+
+
+def crossing(command: float, start: float, first: float, later: float) -> list[list[str]]:
+    """From how many rows on a cluster is faster than one machine, by these figures alone."""
+    passes = json.loads((FOLDER / "clusters-spark.json").read_text())["rows"]
+    found = [row[1] for row in passes if row[0] == f"`SARL.fit`, {WIDTH} columns"]
+    here, rows = float(found[0].split()[0]), 5_000_000
+    cores = 2 * here / command
+    table = [["cores of Spark that are as fast as the two of the command", f"{cores:.0f}"]]
+    for count in (16, 64, 256):
+        # Seconds for each row: two cores of the command, so many of Spark.
+        ahead = (command - here * 2 / count) / rows
+        what = f"rows of {WIDTH} columns from which {count} cores of Spark are faster"
+        fixed = [start + first, later]
+        told = [f"{of / ahead / 1e6:.0f} million" if ahead > 0 else "none" for of in fixed]
+        table.append([what, f"{told[0]}; {told[1]} in a session that has run"])
+    return table
 
 
 # -- memory of the driver ----------------------------------------------------------------------

@@ -219,6 +219,14 @@ def engine(name: str) -> Any:
         pytest.skip(f"{name} is not installed: pip install .[test]", allow_module_level=True)
 
 
+def needs_java() -> None:
+    """Spark's other half; says plainly when it is missing."""
+    if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
+        if os.environ.get("SARL_REQUIRE_ENGINES"):
+            pytest.fail("Spark needs Java, and the engines are required")
+        pytest.skip("Spark needs Java, and there is none")
+
+
 @pytest.fixture(scope="session")
 def acs() -> Any:
     """ACSIncome: 60,000 rows with the state as text and the occupation as a category."""

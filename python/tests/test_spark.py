@@ -1,7 +1,6 @@
 """Spark: a cluster of two executors on this machine, against one machine's moments."""
 
 import os
-import shutil
 import signal
 import sys
 import threading
@@ -13,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import sarl
-from conftest import ACS, People, engine, same_cells, same_fit
+from conftest import ACS, People, engine, needs_java, same_cells, same_fit
 
 pyspark = engine("pyspark")
 
@@ -42,10 +41,7 @@ NAMED = {
 
 @pytest.fixture(scope="module")
 def spark():
-    if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
-        if os.environ.get("SARL_REQUIRE_ENGINES"):
-            pytest.fail("Spark needs Java, and the engines are required")
-        pytest.skip("Spark needs Java, and there is none")
+    needs_java()
     os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     session = (
