@@ -1,11 +1,11 @@
-"""A fit of many small files on disk and in an S3 server of this machine.
+"""A fit of many small files on disk and in S3 servers of this machine.
 
-    SARL_BIN=target/release/sarl python python/benches/object_stores.py [PROGRAM …]
+    SARL_BIN=target/release/sarl python python/benches/object_stores.py [SERVER …]
 
 Writes 1,000 Parquet files with two million rows and ten columns in all, and fits them from disk and from
-a server, three times each in turn. Prints seconds of wall time and of CPU, those of the server apart.
-The server is moto's, or the program that is given, called as `PROGRAM … FOLDER PORT`: it must serve the
-folders of FOLDER as buckets.
+each server, three times each in turn. Stores seconds of wall time and of CPU, those of the server apart.
+The servers are `sender` (crates/sarl-data/examples/s3_sender.rs, built, in `SARL_SENDER`), `s3rver` (a program of
+Node, in the folder `SARL_NODE_BIN`) and `moto`.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+from figures import store
 
 FILES, ROWS = 1000, 2000
 GOAL = ["-t", "income:class", "-s", "sex:class", "--max-leakage", "0.01"]
@@ -62,52 +63,95 @@ def fit(data: str, output: Path, environment: dict[str, str]) -> tuple[float, fl
     return wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
+#: For each server how it is called, its key, and whether it serves the folder as it is.
+SERVERS = {
+    "sender": ("a server in Rust that does nothing else than send", "testing", True),
+    "s3rver": ("s3rver (Node)", "S3RVER", False),
+    "moto": ("moto (Python)", "testing", False),
+}
+
+
+def words(name: str, root: Path, port: int) -> list[str]:
+    """The command line of a server."""
+    if name == "sender":
+        return [os.environ["SARL_SENDER"], str(root), str(port)]
+    if name == "moto":
+        return [sys.executable, "-m", "moto.server", "-p", str(port)]
+    program = Path(os.environ["SARL_NODE_BIN"]) / "s3rver"
+    return [str(program), "-d", str(root / "objects"), "-a", "127.0.0.1", "-p", str(port), "-s"]
+
+
 def upload(folder: Path, environment: dict[str, str]) -> None:
     import boto3
 
-    client = boto3.client("s3", endpoint_url=environment["AWS_ENDPOINT_URL"])
+    path = boto3.session.Config(s3={"addressing_style": "path"})
+    client = boto3.client("s3", endpoint_url=environment["AWS_ENDPOINT_URL"], config=path)
     client.create_bucket(Bucket="bucket")
-    for path in sorted(folder.iterdir()):
-        client.put_object(Bucket="bucket", Key=f"many/{path.name}", Body=path.read_bytes())
+    for file in sorted(folder.iterdir()):
+        client.put_object(Bucket="bucket", Key=f"many/{file.name}", Body=file.read_bytes())
+
+
+def measured(name: str, root: Path) -> list[str]:
+    """The row of a server."""
+    says, key, as_it_is = SERVERS[name]
+    folder, port = root / "bucket" / "many", free_port()
+    settings = {
+        "AWS_ENDPOINT_URL": f"http://127.0.0.1:{port}",
+        "AWS_ALLOW_HTTP": "true",
+        "AWS_ACCESS_KEY_ID": key,
+        "AWS_SECRET_ACCESS_KEY": key,
+        "AWS_DEFAULT_REGION": "us-east-1",
+    }
+    os.environ |= settings
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    server = subprocess.Popen(words(name, root, port), **quiet)  # type: ignore[call-overload]
+    try:
+        time.sleep(4)
+        if not as_it_is:
+            upload(folder, settings)
+        places = {"disk": str(folder), "server": "s3://bucket/many/"}
+        times: dict[str, list[tuple[float, float]]] = {place: [] for place in places}
+        used = cpu_of(server)
+        for _ in range(3):
+            for place, data in places.items():
+                times[place].append(fit(data, root / f"{place}.safetensors", dict(os.environ)))
+        used = (cpu_of(server) - used) / 3
+        same = (root / "disk.safetensors").read_bytes()
+        assert same == (root / "server.safetensors").read_bytes(), "the models differ"
+    finally:
+        server.terminate()
+        server.wait()
+    found = {p: [statistics.median(c) for c in zip(*of, strict=True)] for p, of in times.items()}
+    (disk, disk_cpu), (wall, cpu) = found["disk"], found["server"]
+    figures = [disk, disk_cpu, wall, cpu, used]
+    return [says, *(f"{figure:.2f}" for figure in figures), f"{wall / disk:.2f}"]
 
 
 def main() -> None:
+    names = sys.argv[1:] or list(SERVERS)
+    rows = []
     with tempfile.TemporaryDirectory() as scratch:
-        root, port = Path(scratch), free_port()
-        folder = root / "bucket" / "many"
-        write(folder)
-        own = [*sys.argv[1:], str(root), str(port)]
-        moto = [sys.executable, "-m", "moto.server", "-p", str(port)]
-        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-        server = subprocess.Popen(own if sys.argv[1:] else moto, **quiet)  # type: ignore[call-overload]
-        settings = {
-            "AWS_ENDPOINT_URL": f"http://127.0.0.1:{port}",
-            "AWS_ALLOW_HTTP": "true",
-            "AWS_ACCESS_KEY_ID": "testing",
-            "AWS_SECRET_ACCESS_KEY": "testing",
-            "AWS_DEFAULT_REGION": "us-east-1",
-        }
-        os.environ |= settings
-        try:
-            time.sleep(5)
-            if not sys.argv[1:]:
-                upload(folder, settings)
-            places = {"disk": str(folder), "server": "s3://bucket/many/"}
-            times: dict[str, list[tuple[float, float]]] = {name: [] for name in places}
-            used = cpu_of(server)
-            for _ in range(3):
-                for name, data in places.items():
-                    times[name].append(fit(data, root / f"{name}.safetensors", dict(os.environ)))
-            used = (cpu_of(server) - used) / 3
-            same = (root / "disk.safetensors").read_bytes()
-            assert same == (root / "server.safetensors").read_bytes(), "the models differ"
-        finally:
-            server.terminate()
-            server.wait()
-    for name, found in times.items():
-        wall, cpu = (statistics.median(column) for column in zip(*found, strict=True))
-        print(f"{name}: {wall:.2f} s, CPU {cpu:.2f} s")
-    print(f"CPU of the server for each fit: {used:.2f} s")
+        root = Path(scratch)
+        write(root / "bucket" / "many")
+        for name in names:
+            rows.append(measured(name, root))
+            print(rows[-1], flush=True)
+    how = (
+        "`python python/benches/object_stores.py`: medians of 3, in turns, of `sarl fit` of 1,000 Parquet files with "
+        "two million rows and ten columns in all (149 MB); the server is on the same machine of 2 cores; "
+        "the models are equal, byte for byte"
+    )
+    columns = [
+        "server",
+        "disk, s",
+        "CPU, s",
+        "server, s",
+        "CPU, s",
+        "CPU of the server, s",
+        "ratio",
+    ]
+    if len(rows) == len(SERVERS):
+        store("object-stores", how, columns, rows)
 
 
 if __name__ == "__main__":

@@ -20,9 +20,6 @@ from ._label import Label, Values
 from ._labels import MOST_WHOLE_CLASSES
 from ._rows import Floats, category
 
-#: Rows that are laid out together, so that a block of columns stays in the cache.
-LAID_OUT = 256
-
 
 def is_text(kind: pa.DataType) -> bool:
     of = kind.value_type if pa.types.is_dictionary(kind) else kind
@@ -142,16 +139,7 @@ class Block:
         if len(self.numbers) == 1:
             only = self.numbers[0]
             return only if only.ndim == 2 else only[:, None]
-        single = all(block.dtype == np.float32 for block in self.numbers)
-        blocks = [block if block.ndim == 2 else block[:, None] for block in self.numbers]
-        width = sum(block.shape[1] for block in blocks)
-        out = np.empty((self.rows, width), np.float32 if single else np.float64)
-        for start in range(0, self.rows, LAID_OUT):
-            rows, at = slice(start, start + LAID_OUT), 0
-            for block in blocks:
-                out[rows, at : at + block.shape[1]] = block[rows]
-                at += block.shape[1]
-        return out
+        return _core.side_by_side(self.numbers, self.rows)
 
     def columns(self, known: Columns | None) -> Columns:
         """What the columns are; those known may get new categories."""
@@ -238,10 +226,8 @@ def weights(batch: pa.RecordBatch, name: str | None) -> NDArray[np.float64] | No
     return np.ascontiguousarray(found, np.float64)
 
 
-def ids(batch: pa.RecordBatch, name: str | None) -> NDArray[np.uint64] | None:
-    """What decides on the folds of rows, by their ids."""
-    if name is None:
-        return None
+def keys(batch: pa.RecordBatch, name: str) -> NDArray[np.uint64]:
+    """What decides on the folds and parts of rows, by their ids."""
     found = column(batch, name, "row_id")
     values, places = encoded(found)
     return _core.text_keys([category(value) for value in values])[places]

@@ -179,7 +179,15 @@ class CertifiedSARL(Encoder):
 
     # -- fits ----------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any = None, *, sensitive_features: Any = None, **other: Any) -> Any:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        sensitive_features: Any = None,
+        row_id: Any = None,
+        **other: Any,
+    ) -> Any:
         """Fit encoders, choose cells and certify them.
 
         Parameters
@@ -190,6 +198,9 @@ class CertifiedSARL(Encoder):
             What is to be kept: classes or numbers, one column or several.
         sensitive_features : array or table of n_rows
             What is to be hidden: classes, one column or several.
+        row_id : array of n_rows, optional
+            An id of each row, a text or a number, which decides what it serves for, as on a
+            cluster: the order of rows then changes nothing. Without it their places decide.
 
         Returns
         -------
@@ -204,13 +215,19 @@ class CertifiedSARL(Encoder):
         for name, value in other.items():
             if name != "sample_weight":
                 raise TypeError(f"fit() got an unexpected keyword argument {name!r}")
-            if value is not None:
-                raise ValueError(
-                    "sample_weight: a guarantee against every adversary holds for rows that count "
-                    "once; leave it out"
-                )
-        self._solved = _cutting.cut(self, self._goal(), X, y, sensitive_features)
+            self._check_unweighted(value)
+        self._solved = _cutting.cut(self, self._goal(), X, y, sensitive_features, row_id)
         return self
+
+    def _check_unweighted(self, weights: Any) -> None:
+        if weights is not None:
+            raise ValueError(
+                "sample_weight: a guarantee against every adversary holds for rows that count once; "
+                "leave it out"
+            )
+
+    def _how(self) -> dict[str, Any]:
+        return kernel_params(self, ("linear", *KERNELS))
 
     def fit_transform(
         self, X: Any, y: Any = None, *, sensitive_features: Any = None, **other: Any
@@ -243,7 +260,7 @@ class CertifiedSARL(Encoder):
         }
 
     def _new_moments(self) -> Moments:
-        how = kernel_params(self, ("linear", *KERNELS))
+        how = self._how()
         public = rows_of(self.landmarks)
         if self.kernel != "linear":
             return Moments._behind(how, self.scale, public, **moment_options(self))

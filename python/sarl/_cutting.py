@@ -6,8 +6,9 @@ import json
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from . import _core, _labels
+from . import _core, _labels, _merging
 from ._certificate import Certificate
 from ._checks import is_number, named_columns, threads
 from ._columns import Columns
@@ -18,10 +19,35 @@ from ._progress import Bar
 from ._rows import parts
 from ._solved import Solved
 
+#: Rows to choose cells on: fewer than the core keeps, so that it keeps all of them.
+ROWS = 249_000
+#: Numbers in these rows.
+NUMBERS = 1 << 25
 
-def cut(estimator: Any, goal: dict[str, Any], X: Any, y: Any, s: Any) -> Solved:
-    """A model whose cells are certified to meet a goal."""
+
+def below(rows: int, width: int) -> int:
+    """The keys of rows to choose on are up to this, where there are so many rows of a width."""
+    kept = min(ROWS, NUMBERS // max(width, 1))
+    return 2**64 - 1 if rows <= kept else int(2.0**64 * (kept / rows))
+
+
+def _three(
+    shape: tuple[int, int], seed: int, keys: NDArray[np.uint64] | None
+) -> list[NDArray[np.intp]]:
+    """The rows that fit, that choose and that certify, by their places or by keys."""
+    rows, width = shape
+    part = _core.parts(rows, seed) if keys is None else _core.key_parts(keys, seed)
+    fit, choose, certify = (np.flatnonzero(part == which) for which in range(3))
+    if keys is None:
+        return [fit, choose, certify]
+    choose = choose[keys[choose] <= np.uint64(below(len(choose), width))]
+    return [fit, choose[np.argsort(keys[choose], kind="stable")], certify]
+
+
+def cut(estimator: Any, goal: dict[str, Any], X: Any, y: Any, s: Any, ids: Any = None) -> Solved:
+    """A model whose cells are certified to meet a goal; ids decide what rows serve for."""
     moments = estimator._new_moments()
+    moments.fold_by = "position" if ids is None else "key"
     params = fit_params(estimator, moments)
     jobs = threads(estimator.n_jobs)
     rows = read_rows(estimator, X, reset=True, least=2)
@@ -35,16 +61,18 @@ def cut(estimator: Any, goal: dict[str, Any], X: Any, y: Any, s: Any) -> Solved:
     dense, codes = columns.read(rows, unseen(estimator))
     labels, values = moments._read_labels(y, hidden)
     _labels.check(labels, values, dense.shape[0])
-    _check_groups(labels)
-    part = _core.parts(dense.shape[0], moments.random_state)
-    fit, choose, certify = (np.flatnonzero(part == which) for which in range(3))
+    check_groups(labels)
+    keys = None if ids is None else _merging.id_keys(ids, dense.shape[0])
+    shape = dense.shape[0], len(columns.names)
+    fit, choose, certify = _three(shape, moments.random_state, keys)
     name = type(estimator).__name__
     with Bar(dense.shape[0], f"{name} rows", bool(estimator.verbose)) as progress:
         core = moments._begin(Part(columns, dense, codes, labels, values), fit)
         with named_columns(columns, fit):
             for at, x in parts(dense, fit):
                 of = [c[at] for c in codes], [v[at] for v in values]
-                core.push(x, *of, None, threads=jobs, progress=progress)
+                own = None if keys is None else keys[at]
+                core.push(x, *of, None, keys=own, threads=jobs, progress=progress)
         cutter = _core.Cutter(core, params, json.dumps(goal), moments.random_state, threads=jobs)
         for which in (choose, certify):
             if which is certify:
@@ -61,7 +89,7 @@ def cut(estimator: Any, goal: dict[str, Any], X: Any, y: Any, s: Any) -> Solved:
     return Solved(model, columns, labels, spreads, params)
 
 
-def _check_groups(labels: list[Label]) -> None:
+def check_groups(labels: list[Label]) -> None:
     number = next((a.name for a in labels if not a.target and not a.is_class), None)
     if number is not None:
         raise ValueError(

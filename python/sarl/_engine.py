@@ -11,7 +11,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from . import _arrow, _files
+from . import _arrow, _cells, _files
+from ._certified import CertifiedSARL
 from ._checks import named_columns
 from ._columns import Columns
 from ._inputs import moment_options, name_inputs, unseen
@@ -22,7 +23,7 @@ from ._shard import Shard
 #: Sums that one task merges.
 FAN_IN = 16
 
-T = TypeVar("T", Shard, Sample)
+T = TypeVar("T", Shard, Sample, _cells.Tally)
 
 
 def shard_for(
@@ -38,19 +39,38 @@ def shard_for(
     from ._kernel import KernelSARL
 
     options = moment_options(estimator) | {"n_jobs": 1}
+    certified = isinstance(estimator, CertifiedSARL)
+    kernel = estimator if isinstance(estimator, KernelSARL) else None
+    if certified:
+        estimator._check_unweighted(weight)
+        kernel = estimator if estimator._new_moments()._kernel is not None else None
     if estimator._erases and options["criterion"] == "parity":
         target = None
     elif not target:
         raise ValueError("target is missing: name the columns that hold what is to be kept")
-    return Shard(
+    zero = Shard(
         features=features,
         target=target,
         sensitive=sensitive,
         weight=weight,
         row_id=row_id,
-        kernel=estimator if isinstance(estimator, KernelSARL) else None,
+        kernel=kernel,
         **options,
     )
+    return zero._in_parts() if certified else zero
+
+
+def fit_over(estimator: Any, zero: Shard, gathered: _cells.Gathered) -> Any:
+    """Fits an estimator in as many passes as it needs.
+
+    `gathered` adds up what a pass starts with, a shard, a sample or a tally, over all partitions.
+    """
+    if zero.needs_sample:
+        zero = zero.begin(gathered(zero.sample()))
+    total: Shard = gathered(zero)
+    if isinstance(estimator, CertifiedSARL):
+        return _cells.fit(estimator, total, gathered)
+    return fitted(estimator, total.finish())
 
 
 def merged(kind: type[T], parts: Iterable[bytes]) -> bytes | None:

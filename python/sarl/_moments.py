@@ -36,6 +36,16 @@ class Part(NamedTuple):
     #: What decides on the folds of rows, by their ids.
     ids: NDArray[np.uint64] | None = None
 
+    def take(self, rows: NDArray[np.intp]) -> Part:
+        """Some of the rows."""
+        return self._replace(
+            dense=self.dense[rows],
+            codes=[c[rows] for c in self.codes],
+            values=[v[rows] for v in self.values],
+            weights=None if self.weights is None else self.weights[rows],
+            ids=None if self.ids is None else self.ids[rows],
+        )
+
 
 @documented
 class Moments:

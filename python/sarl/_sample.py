@@ -54,13 +54,22 @@ def _column_keys(batch: pa.RecordBatch, name: str) -> NDArray[np.uint64]:
 
 
 class Sample:
-    """The rows with the least numbers, and all categories of the features; see the module."""
+    """The rows with the least numbers, and all categories of the features; see the module.
+
+    Where rows are in three parts, it is of the rows of one part: the column of their ids, the part, and
+    what the numbers are below. There the numbers follow from the ids.
+    """
 
     def __init__(
-        self, columns: Sequence[str], features: Sequence[str], size: int, seed: int
+        self,
+        columns: Sequence[str],
+        features: Sequence[str],
+        size: int,
+        seed: int,
+        part: tuple[str, int, int] | None = None,
     ) -> None:
         self._columns, self._features = list(columns), list(features)
-        self._size, self._seed = size, seed
+        self._size, self._seed, self._part = size, seed, part
         self._known: Columns | None = None
         self._rows: pa.Table | None = None
         self._keys = np.empty(0, np.uint64)
@@ -84,7 +93,14 @@ class Sample:
             if batch.num_rows:
                 self._known = _arrow.known(batch, self._features, self._known)
                 picked = pa.table({n: _arrow.column(batch, n, "columns") for n in self._columns})
-                self._keep(picked, self._numbers(batch))
+                if self._part is None:
+                    self._keep(picked, self._numbers(batch))
+                    continue
+                ids, which, below = self._part
+                keys = _arrow.keys(batch, ids)
+                own = (_core.key_parts(keys, self._seed) == which) & (keys <= np.uint64(below))
+                at = np.flatnonzero(own)
+                self._keep(picked.take(at), keys[at])
         return self
 
     def _numbers(self, batch: pa.RecordBatch) -> NDArray[np.uint64]:
@@ -135,6 +151,7 @@ class Sample:
             "features": self._features,
             "size": self._size,
             "seed": self._seed,
+            "part": self._part,
             "known": None if self._known is None else self._known.plain(),
         }
         rows = pa.table({}) if self._rows is None else self._rows
@@ -153,7 +170,8 @@ class Sample:
         about = json.loads((rows.schema.metadata or {}).get(b"sarl", b"{}"))
         if "features" not in about:
             raise ValueError("these are not the bytes of a sample")
-        new = cls(about["columns"], about["features"], about["size"], about["seed"])
+        part = None if about["part"] is None else tuple(about["part"])
+        new = cls(about["columns"], about["features"], about["size"], about["seed"], part)
         if about["known"] is not None:
             new._known = Columns.from_plain(about["known"])
             new._keys = rows["sarl.key"].to_numpy()

@@ -8,7 +8,9 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from . import _arrow, _core, _forms
 from ._columns import FEW_VALUES, MANY_VALUES, Columns
@@ -18,6 +20,9 @@ from ._sample import Sample, rows_for
 
 #: The first bytes of a shard.
 MAGIC = b"sarl.sh1"
+#: What rows serve for, where they are in parts.
+FIT, CHOOSE, CERTIFY = range(3)
+PARTS = 3
 
 
 def _names(given: str | Sequence[str] | None, what: str) -> list[str]:
@@ -102,6 +107,8 @@ class Shard:
         options = {"n_jobs": 1} | options | {"fold_by": "content" if row_id is None else "key"}
         self._check(options)
         self._moments = Moments(**options)
+        #: Rows of the parts that fit, choose and certify, where rows are in parts.
+        self._parts: list[int] | None = None
         self._sampled = kernel is None and not self._learns_labels()
         if kernel is not None:
             from ._kernel import rows_of
@@ -138,8 +145,9 @@ class Shard:
 
     def sample(self) -> Sample:
         """What gathers a sample of the rows for :meth:`begin`, on any machine."""
-        kernel = self._moments._kernel
-        return Sample(self.columns, self.features, rows_for(kernel), self._moments.random_state)
+        size, seed = rows_for(self._moments._kernel), self._moments.random_state
+        part = None if self._parts is None else (str(self.row_id), FIT, 2**64 - 1)
+        return Sample(self.columns, self.features, size, seed, part)
 
     def begin(self, sample: Sample) -> Shard:
         """A shard without rows, whose landmarks, bins and kernels of labels are those of a sample.
@@ -177,8 +185,31 @@ class Shard:
             raise ValueError("a sample of the rows must be seen first: see Shard.begin")
         for batch in batches(rows):
             if batch.num_rows:
-                self._moments._add(self._read(batch, self._moments._columns))
+                part = self._read(batch, self._moments._columns)
+                if self._parts is None:
+                    self._moments._add(part)
+                    continue
+                which = self._part_of(part)
+                self._moments._add(part.take(np.flatnonzero(which == FIT)))
+                more = np.bincount(which, minlength=PARTS).tolist()
+                self._parts = [a + b for a, b in zip(self._parts, more, strict=True)]
         return self
+
+    def _in_parts(self) -> Shard:
+        """The same without rows, for rows of which only those of the first part are added up."""
+        if self.row_id is None:
+            raise ValueError(
+                "row_id is missing: which rows fit, choose and certify follows from an id of each "
+                "row, not from what it holds"
+            )
+        new = self.empty()
+        new._parts = [0] * PARTS
+        return new
+
+    def _part_of(self, part: Part) -> NDArray[np.uint8]:
+        """What each row serves for."""
+        assert part.ids is not None
+        return _core.key_parts(part.ids, self._moments.random_state)
 
     def _read(self, batch: pa.RecordBatch, known: Columns | None) -> Part:
         m = self._moments
@@ -195,7 +226,7 @@ class Shard:
             more = _arrow.labels(batch, names, treat, before, weights, target=target)
             labels += more[0]
             values += more[1]
-        ids = _arrow.ids(batch, self.row_id)
+        ids = None if self.row_id is None else _arrow.keys(batch, self.row_id)
         return Part(columns, dense, codes, labels, values, weights, ids)
 
     def merge(self, other: Shard) -> Shard:
@@ -211,6 +242,8 @@ class Shard:
         if self._picked() != other._picked():
             raise ValueError("these shards cannot be merged: they read other columns")
         self._moments.merge(other._moments)
+        if self._parts is not None and other._parts is not None:
+            self._parts = [a + b for a, b in zip(self._parts, other._parts, strict=True)]
         return self
 
     def finish(self) -> Moments:
@@ -233,6 +266,7 @@ class Shard:
         new = object.__new__(Shard)
         new.__dict__.update(self.__dict__)
         new._moments = self._moments.empty()
+        new._parts = None if self._parts is None else [0] * PARTS
         return new
 
     def __len__(self) -> int:
@@ -245,7 +279,7 @@ class Shard:
 
     def _picked(self) -> dict[str, Any]:
         names = ("features", "target", "sensitive", "weight", "row_id")
-        return {name: getattr(self, name) for name in names}
+        return {name: getattr(self, name) for name in names} | {"in_parts": self._parts is not None}
 
     def to_bytes(self) -> bytes:
         """All of it, for another machine.
@@ -257,6 +291,7 @@ class Shard:
         about = {
             "picked": self._picked(),
             "sampled": self._sampled,
+            "parts": self._parts,
             "options": m._options(),
             "kernel": m._kernel,
             "scale": m._scale,
@@ -286,8 +321,8 @@ class Shard:
         try:
             about = json.loads(head)
             new = object.__new__(cls)
-            new.__dict__.update(about["picked"])
-            new._sampled = about["sampled"]
+            new.__dict__.update({n: v for n, v in about["picked"].items() if n != "in_parts"})
+            new._sampled, new._parts = about["sampled"], about["parts"]
             new._moments = _restored(about, features, sums)
         except (KeyError, TypeError, ValueError) as problem:
             raise ValueError(f"the bytes of a shard are damaged: {problem}") from None

@@ -16,12 +16,10 @@ import numpy as np
 import pyarrow as pa
 from dask.delayed import delayed
 
-from . import _eraser, _files, _kernel, _linear
-from ._engine import FAN_IN, encoded, encoder_of, fitted, has_rows, merged, shard_for
-from ._sample import Sample
-from ._shard import Shard
+from . import _certified, _eraser, _files, _kernel, _linear
+from ._engine import FAN_IN, encoded, encoder_of, fit_over, has_rows, merged, shard_for
 
-__all__ = ["SARL", "Eraser", "KernelSARL"]
+__all__ = ["SARL", "CertifiedSARL", "Eraser", "KernelSARL"]
 
 #: Where the rows of an array are in a batch.
 ROWS = "X"
@@ -135,7 +133,8 @@ class _Distributed:
         sample_weight : Series or Array of Dask, optional
             A weight for each row.
         row_id : Series or Array of Dask, optional
-            Ids that decide on folds, instead of the features.
+            Ids that decide on folds, instead of the features. :class:`CertifiedSARL` needs them: they
+            decide which rows fit, choose and certify.
 
         Returns
         -------
@@ -159,11 +158,7 @@ class _Distributed:
         whole = _parts(X, "X", None)
         beside = [_parts(x, n, len(whole)) for x, n in zip(given[1:], called[1:], strict=True)]
         partitions = list(zip(whole, *beside, strict=True))
-        if zero.needs_sample:
-            sample: Sample = _gathered(zero.sample(), names, partitions)
-            zero = zero.begin(sample)
-        total: Shard = _gathered(zero, names, partitions)
-        return fitted(self, total.finish())
+        return fit_over(self, zero, lambda start: _gathered(start, names, partitions))
 
     def _hidden(self: Any, X: Any, given: Any) -> tuple[list[str], Any]:
         """The columns that are features where X has others too, and what is to be hidden."""
@@ -237,6 +232,10 @@ class SARL(_Distributed, _linear.SARL):  # type: ignore[misc]
 
 class KernelSARL(_Distributed, _kernel.KernelSARL):  # type: ignore[misc]
     """:class:`sarl.KernelSARL` over partitions: one pass for a sample, one for the moments."""
+
+
+class CertifiedSARL(_Distributed, _certified.CertifiedSARL):  # type: ignore[misc]
+    """:class:`sarl.CertifiedSARL` over partitions: a pass to fit, one to choose cells, one to certify."""
 
 
 class Eraser(_Distributed, _eraser.Eraser):  # type: ignore[misc]

@@ -17,12 +17,10 @@ import ray
 from ray.data import Dataset
 from ray.exceptions import RayTaskError
 
-from . import _eraser, _files, _kernel, _linear
-from ._engine import FAN_IN, encoded, encoder_of, fitted, has_rows, merged, refused, shard_for
-from ._sample import Sample
-from ._shard import Shard
+from . import _certified, _eraser, _files, _kernel, _linear
+from ._engine import FAN_IN, encoded, encoder_of, fit_over, has_rows, merged, refused, shard_for
 
-__all__ = ["SARL", "Eraser", "KernelSARL"]
+__all__ = ["SARL", "CertifiedSARL", "Eraser", "KernelSARL"]
 
 
 def _added(block: pa.Table, *, kind: type[Any], zero: bytes) -> pa.Table:
@@ -83,6 +81,8 @@ class _Distributed:
             The columns of features; all others by default.
         sample_weight, row_id : name, optional
             The column of weights, and one of ids that decide on folds instead of the features.
+            :class:`CertifiedSARL` takes no weights and needs ids: they decide which rows fit, choose
+            and certify.
 
         Returns
         -------
@@ -110,12 +110,8 @@ class _Distributed:
             row_id=row_id,
         )
         rows = X.select_columns(zero.columns)
-        if zero.needs_sample:
-            sample: Sample = _gathered(rows, zero.sample())
-            zero = zero.begin(sample)
-        total: Shard = _gathered(rows, zero)
         self._picked = zero.features
-        return fitted(self, total.finish())
+        return fit_over(self, zero, lambda start: _gathered(rows, start))
 
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
         """Fit the encoder, and encode the same rows."""
@@ -170,6 +166,10 @@ class SARL(_Distributed, _linear.SARL):  # type: ignore[misc]
 
 class KernelSARL(_Distributed, _kernel.KernelSARL):  # type: ignore[misc]
     """:class:`sarl.KernelSARL` over blocks: one pass for a sample, one for the moments."""
+
+
+class CertifiedSARL(_Distributed, _certified.CertifiedSARL):  # type: ignore[misc]
+    """:class:`sarl.CertifiedSARL` over blocks: a pass to fit, one to choose cells, one to certify."""
 
 
 class Eraser(_Distributed, _eraser.Eraser):  # type: ignore[misc]

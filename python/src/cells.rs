@@ -6,7 +6,8 @@ use std::sync::Arc;
 use faer::MatRef;
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1};
 use pyo3::prelude::*;
-use sarl::cells::{Ask, CellGoal, Cells, Certifier, Cutter as Core, Part, PartRows};
+use pyo3::types::PyBytes;
+use sarl::cells::{Ask, CellGoal, Cells, Certifier, Counted, Cutter as Core, Part, PartRows};
 use sarl::{Block, Element, Encoder, Fitted};
 use serde_json::{Value, json};
 
@@ -31,6 +32,34 @@ pub fn parts(py: Python<'_>, rows: u64, seed: u64) -> Bound<'_, PyArray1<u8>> {
     };
     let found = (0..SEEDS).map(|i| by(seed.wrapping_add(i))).find(enough);
     PyArray1::from_vec(py, found.unwrap_or_else(|| by(seed)))
+}
+
+/// What each row serves for by its key, wherever it is: see [`parts`].
+#[pyfunction]
+pub fn key_parts<'py>(
+    py: Python<'py>,
+    keys: PyReadonlyArray1<'py, u64>,
+    seed: u64,
+) -> PyResult<Bound<'py, PyArray1<u8>>> {
+    let found = slice(&keys)?.iter().map(|&key| Part::of(key, seed) as u8).collect();
+    Ok(PyArray1::from_vec(py, found))
+}
+
+/// What was counted on some rows and on others, both as [`Counter::counted`] gives it.
+#[pyfunction]
+pub fn add_counted<'py>(py: Python<'py>, a: &[u8], b: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
+    let mut sum = counted_of(a)?;
+    sum.merge(&counted_of(b)?).map_err(refused)?;
+    counted_bytes(py, &sum)
+}
+
+fn counted_of(bytes: &[u8]) -> PyResult<Counted> {
+    serde_json::from_slice(bytes).map_err(|e| wrong(format!("these are no counts: {e}")))
+}
+
+fn counted_bytes<'py>(py: Python<'py>, counted: &Counted) -> PyResult<Bound<'py, PyBytes>> {
+    let bytes = serde_json::to_vec(counted).map_err(|e| wrong(e.to_string()))?;
+    Ok(PyBytes::new(py, &bytes))
 }
 
 /// From a fit to a model whose cells meet a goal: rows to choose on, then rows to certify on.
@@ -89,6 +118,20 @@ impl Cutter {
             interruptible(py, threads, move |_| core.choose(rows).map(|()| core), || Ok(()))?;
         self.core = Some(chosen.map_err(refused)?);
         Ok(())
+    }
+
+    /// The models whose cells wait to be certified, where others count rows for them.
+    fn proposals(&self) -> PyResult<Vec<Model>> {
+        let core = self.core.as_ref().ok_or_else(ended)?;
+        let whole = |model: &sarl::Model| model_of(Solved::Whole(Box::new(model.clone())));
+        Ok(core.proposals().into_iter().map(whole).collect())
+    }
+
+    /// Adds what others counted for each of the proposals.
+    fn merge(&mut self, counted: Vec<Vec<u8>>) -> PyResult<()> {
+        let core = self.core.as_mut().ok_or_else(ended)?;
+        let counted = counted.iter().map(|of| counted_of(of)).collect::<PyResult<Vec<_>>>()?;
+        core.merge(&counted).map_err(refused)
     }
 
     /// The most useful model that is certified to meet the goal, with what a solution of the fit
@@ -157,6 +200,11 @@ impl Counter {
             Matrix::Double(x) => each(py, view(x)?, &beside, at, threads, |b| certifier.push(b)),
             Matrix::Single(x) => each(py, view(x)?, &beside, at, threads, |b| certifier.push(b)),
         }
+    }
+
+    /// What was counted, for another machine.
+    fn counted<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        counted_bytes(py, self.certifier.counted())
     }
 
     /// What the rows prove, as JSON; without figures of targets where they were not known.

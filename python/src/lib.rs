@@ -15,6 +15,7 @@ mod files;
 mod fit;
 mod foreign;
 mod goal;
+mod laid;
 mod model;
 mod onnx;
 mod report;
@@ -30,7 +31,7 @@ mod _core {
     #[pymodule_export]
     use super::audit::{audit, probes};
     #[pymodule_export]
-    use super::cells::{Counter, Cutter, parts};
+    use super::cells::{Counter, Cutter, add_counted, key_parts, parts};
     #[pymodule_export]
     use super::codes::{integer_codes, text_keys};
     #[pymodule_export]
@@ -39,6 +40,8 @@ mod _core {
     use super::failure::NotFinite;
     #[pymodule_export]
     use super::fit::Fit;
+    #[pymodule_export]
+    use super::laid::side_by_side;
     #[pymodule_export]
     use super::model::Model;
     #[pymodule_export]

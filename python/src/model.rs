@@ -292,10 +292,14 @@ impl Model {
         Ok(model_of(Solved::from_bytes(&bytes).map_err(refused)?))
     }
 
+    /// The bytes of the model file.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        Ok(PyBytes::new(py, &self.solved.to_bytes().map_err(refused)?))
+    }
+
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let from = py.get_type::<Model>().getattr("from_bytes")?;
-        let bytes = PyBytes::new(py, &self.solved.to_bytes().map_err(refused)?);
-        Ok((from, (bytes,)).into_pyobject(py)?.into_any())
+        Ok((from, (self.to_bytes(py)?,)).into_pyobject(py)?.into_any())
     }
 
     /// Writes the encoder as an ONNX model. `columns` are the columns of a table, a name with its

@@ -197,6 +197,16 @@ def same_fit(ours: Any, theirs: Any, X: Any, atol: float = 1e-10) -> None:
     np.testing.assert_allclose(z, expected, rtol=0, atol=atol)
 
 
+def same_cells(ours: Any, theirs: Any, X: Any, atol: float = 1e-10) -> None:
+    """Two fits of the same rows have the same cells, centres and certificates."""
+    one, other = ours.certificate_.to_dict(), theirs.certificate_.to_dict()
+    same(one, other)
+    for name, attribute in other["attributes"].items():
+        assert one["attributes"][name]["counts"] == attribute["counts"]
+    np.testing.assert_allclose(ours.centres_, theirs.centres_, rtol=0, atol=atol)
+    assert np.array_equal(ours.cell(X), theirs.cell(X))
+
+
 def engine(name: str) -> Any:
     """A cluster engine; says plainly when it is not installed."""
     import importlib
@@ -207,6 +217,14 @@ def engine(name: str) -> Any:
         if os.environ.get("SARL_REQUIRE_ENGINES"):
             pytest.fail(f"{name} is required: {problem}")
         pytest.skip(f"{name} is not installed: pip install .[test]", allow_module_level=True)
+
+
+def needs_java() -> None:
+    """Spark's other half; says plainly when it is missing."""
+    if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
+        if os.environ.get("SARL_REQUIRE_ENGINES"):
+            pytest.fail("Spark needs Java, and the engines are required")
+        pytest.skip("Spark needs Java, and there is none")
 
 
 @pytest.fixture(scope="session")

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import sarl
-from conftest import ACS, People, engine, same_fit
+from conftest import ACS, People, engine, same_cells, same_fit
 
 dask = engine("dask.dataframe")
 distributed = engine("distributed")
@@ -95,6 +95,21 @@ def test_a_kernel_and_an_eraser(people):
         erasers.append(sarl.dask.Eraser().fit(numbers, sensitive_features=rows["group"]))
     same_fit(fits[1], fits[0], people.X, atol=1e-9)
     same_fit(erasers[1], erasers[0], people.X[["age", "hours", "score"]])
+
+
+def test_cells(people):
+    frame = people.frame
+    whole = sarl.CertifiedSARL(max_advantage=0.5).fit(
+        people.X, frame["income"], sensitive_features=frame["group"], row_id=frame["person"]
+    )
+    for count in (2, 7):
+        rows = rows_of(people.parts(count))
+        encoder = sarl.dask.CertifiedSARL(max_advantage=0.5).fit(
+            rows[NAMES], rows["income"], sensitive_features=rows["group"], row_id=rows["person"]
+        )
+        same_cells(encoder, whole, people.X)
+        z = encoder.transform(rows[NAMES]).compute().to_numpy()
+        np.testing.assert_allclose(z, whole.transform(rows[NAMES].compute()), atol=1e-10)
 
 
 def test_sensitive_columns_of_the_rows(people):

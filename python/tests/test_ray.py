@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import sarl
-from conftest import ACS, People, engine, same_fit
+from conftest import ACS, People, engine, same_cells, same_fit
 
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
 ray = engine("ray")
@@ -77,6 +77,21 @@ def test_a_kernel_and_an_eraser(people):
         erasers.append(fit(sarl.ray.Eraser(), parts, features=["age", "hours", "score"]))
     same_fit(fits[1], fits[0], people.X, atol=1e-9)
     same_fit(erasers[1], erasers[0], people.X[["age", "hours", "score"]])
+
+
+def test_cells(people):
+    frame = people.frame
+    whole = sarl.CertifiedSARL(max_advantage=0.5).fit(
+        people.X, frame["income"], sensitive_features=frame["group"], row_id=frame["person"]
+    )
+    for count in (2, 7):
+        encoder = fit(
+            sarl.ray.CertifiedSARL(max_advantage=0.5),
+            people.parts(count),
+            sample_weight=None,
+            row_id="person",
+        )
+        same_cells(encoder, whole, people.X)
 
 
 def test_empty_blocks(people):

@@ -1,7 +1,6 @@
 """Spark: a cluster of two executors on this machine, against one machine's moments."""
 
 import os
-import shutil
 import signal
 import sys
 import threading
@@ -13,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import sarl
-from conftest import ACS, People, engine, same_fit
+from conftest import ACS, People, engine, needs_java, same_cells, same_fit
 
 pyspark = engine("pyspark")
 
@@ -21,7 +20,15 @@ from pyspark.ml import Pipeline, PipelineModel  # noqa: E402
 from pyspark.ml.feature import VectorAssembler  # noqa: E402
 from pyspark.sql import SparkSession  # noqa: E402
 
-from sarl.spark import SARL, Eraser, EraserModel, KernelSARL, SARLModel  # noqa: E402
+from sarl.spark import (  # noqa: E402
+    SARL,
+    CertifiedSARL,
+    CertifiedSARLModel,
+    Eraser,
+    EraserModel,
+    KernelSARL,
+    SARLModel,
+)
 
 NAMED = {
     "inputCols": list(People.features),
@@ -34,10 +41,7 @@ NAMED = {
 
 @pytest.fixture(scope="module")
 def spark():
-    if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
-        if os.environ.get("SARL_REQUIRE_ENGINES"):
-            pytest.fail("Spark needs Java, and the engines are required")
-        pytest.skip("Spark needs Java, and there is none")
+    needs_java()
     os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     session = (
@@ -172,6 +176,28 @@ def test_a_kernel(people, rows_of):
     ]
     assert fits[0].encoder.leakage_ == pytest.approx(0.05, abs=1e-9)
     same_fit(fits[1].encoder, fits[0].encoder, people.X, atol=1e-9)
+
+
+def test_cells(people, rows_of, tmp_path, cli):
+    frame = people.frame
+    whole = sarl.CertifiedSARL(max_advantage=0.5).fit(
+        people.X, frame["income"], sensitive_features=frame["group"], row_id=frame["person"]
+    )
+    rows = rows_of(people.parts(7))
+    estimator = CertifiedSARL(**NAMED | {"weightCol": None}, idCol="person", maxAdvantage=0.5)
+    model = estimator.fit(rows)
+    same_cells(model.encoder, whole, people.X)
+    done = model.transform(rows).toPandas()
+    z = np.asarray(whole.transform(done[list(People.features)]))
+    np.testing.assert_allclose(np.stack(done["z"]), z, atol=1e-10)
+    model.save(str(tmp_path / "model"))
+    read = CertifiedSARLModel.load(str(tmp_path / "model"))
+    same_cells(read.encoder, whole, people.X)
+    assert cli("info", tmp_path / "model" / "model.safetensors")["cells"]
+    with pytest.raises(ValueError, match="row_id is missing"):
+        CertifiedSARL(**NAMED | {"weightCol": None}).fit(rows)
+    with pytest.raises(TypeError, match="CertifiedSARL has no parameter 'maxLeakage'"):
+        CertifiedSARL(maxLeakage=0.1)
 
 
 def test_empty_partitions(people, table):

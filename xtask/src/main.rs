@@ -81,13 +81,31 @@ fn test() -> Result<()> {
     run(Command::new(python).args(["-m", "ruff", "format", "--check", "python", "browser"]))?;
     cargo_with(&["test", "--release", "--workspace"], &[("SARL_PYTHON", python)])?;
     fuzz::smoke()?;
-    run(Command::new(python).args(["-m", "pytest"]))?;
+    let node = node()?;
+    run(Command::new(python).args(["-m", "pytest"]).env("SARL_NODE_BIN", node))?;
     let chromium = chromium()?;
     // The tests of the command have built it.
     let reports = ["-m", "pytest", "browser"];
     run(Command::new(python).args(reports).env("SARL_CHROMIUM", chromium))?;
     eprintln!("all lanes passed in {:.0} s", start.elapsed().as_secs_f64());
     Ok(())
+}
+
+/// The folder of the object stores that are programs of Node: that of `SARL_NODE_BIN`, or `target/node`, into
+/// which npm installs them. Without npm there are none, and their tests say that they skip.
+fn node() -> Result<PathBuf> {
+    if let Some(path) = std::env::var_os("SARL_NODE_BIN") {
+        return Ok(path.into());
+    }
+    let folder = root().join("target/node");
+    let programs = folder.join("node_modules/.bin");
+    let npm = Command::new("npm").arg("--version").output().is_ok_and(|o| o.status.success());
+    if npm && !["s3rver", "azurite-blob"].iter().all(|name| programs.join(name).exists()) {
+        std::fs::create_dir_all(&folder).with_context(|| format!("cannot make {folder:?}"))?;
+        let install = ["install", "--no-audit", "--no-fund", "s3rver@3", "azurite@3", "--prefix"];
+        run(Command::new("npm").args(install).arg(&folder))?;
+    }
+    Ok(programs)
 }
 
 /// The browser that reports are opened in: that of `SARL_CHROMIUM`, one on the path, or Debian's.

@@ -5,7 +5,8 @@ use faer::Mat;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use sarl::cells::{
-    Adversary, Ask, CellGoal, CellUtility, Certifier, Counts, Cutter, Limits, Part, PartRows, Rule,
+    Adversary, Ask, CellGoal, CellUtility, Certifier, Counted, Counts, Cutter, Limits, Part, PartRows,
+    Rule,
 };
 use sarl::{Block, Error, Fit, FitParams, Fitted, Goal, Layout, Model, Role};
 
@@ -95,6 +96,58 @@ fn a_tighter_limit_keeps_less_and_gives_away_less() {
         assert!(tight.0 <= loose.0 + 0.02, "{tight:?} {loose:?}");
         assert!(tight.0 > tight.2 + 0.1, "the target is still predicted: {tight:?}");
     }
+}
+
+#[test]
+fn rows_that_others_count_certify_the_same() {
+    let fresh = Rows::new(3000, 3, 8);
+    let start = cutter(3, 4, vec![Ask::One(goal(0.3)), Ask::Front(goal(1.0), 3)]);
+    let expected = certified(start.clone(), &fresh);
+    let mut cutter = start;
+    assert!(cutter.proposals().is_empty());
+    cutter.choose(3000).unwrap();
+    let count = |model: &Model, from: usize, rows: usize| -> Vec<u8> {
+        let mut certifier = Certifier::new(model).unwrap();
+        certifier.push(&fresh.block().slice(from, rows)).unwrap();
+        serde_json::to_vec(certifier.counted()).unwrap()
+    };
+    let read = |bytes: &[u8]| -> Counted { serde_json::from_slice(bytes).unwrap() };
+    let sums: Vec<Counted> = cutter
+        .proposals()
+        .into_iter()
+        .map(|model| {
+            let mut sum = read(&count(model, 1700, 1300));
+            sum.merge(&read(&count(model, 0, 700))).unwrap();
+            sum.merge(&read(&count(model, 700, 1000))).unwrap();
+            sum
+        })
+        .collect();
+    assert!(cutter.merge(&sums[1..]).is_err(), "each proposal needs its counts");
+    cutter.merge(&sums).unwrap();
+    assert_eq!(cutter.rows(), 3000);
+    for (model, other) in cutter.finish().unwrap().concat().iter().zip(&expected) {
+        assert_eq!(model.cells(), other.cells());
+    }
+}
+
+#[test]
+fn counts_of_other_cells_are_refused() {
+    let fresh = Rows::new(2000, 3, 9);
+    let models = certified(cutter(3, 2, vec![Ask::Front(goal(1.0), 4)]), &fresh);
+    let cells = |model: &Model| model.cells().unwrap().count();
+    let (few, many) = (models.first().unwrap(), models.last().unwrap());
+    assert!(cells(few) < cells(many));
+    let mut certifier = Certifier::new(few).unwrap();
+    certifier.push(&fresh.block()).unwrap();
+    let before = certifier.counted().clone();
+    let other = Certifier::new(many).unwrap();
+    assert!(certifier.merge(other.counted()).is_err());
+    let text = serde_json::to_string(&before).unwrap();
+    let (head, tail) = text.split_once("\"groups\":2,\"counts\":[").unwrap();
+    let (_, tail) = tail.split_once(',').unwrap();
+    let most = format!("{head}\"groups\":2,\"counts\":[{},{tail}", u64::MAX);
+    assert!(certifier.merge(&serde_json::from_str(&most).unwrap()).is_err(), "they overflow");
+    assert_eq!(certifier.counted(), &before);
 }
 
 #[test]

@@ -10,9 +10,18 @@ from __future__ import annotations
 import sarl
 
 from ._model import EncoderEstimator, EncoderModel
-from ._params import EncoderParams, KernelParams, signed
+from ._params import CertifiedParams, EncoderParams, GoalParams, KernelParams, signed
 
-__all__ = ["SARL", "Eraser", "EraserModel", "KernelSARL", "KernelSARLModel", "SARLModel"]
+__all__ = [
+    "SARL",
+    "CertifiedSARL",
+    "CertifiedSARLModel",
+    "Eraser",
+    "EraserModel",
+    "KernelSARL",
+    "KernelSARLModel",
+    "SARLModel",
+]
 
 
 class SARLModel(EncoderModel):
@@ -23,12 +32,16 @@ class KernelSARLModel(EncoderModel):
     """A fitted :class:`KernelSARL`; `encoder` is that of scikit-learn."""
 
 
+class CertifiedSARLModel(EncoderModel):
+    """A fitted :class:`CertifiedSARL`; `encoder` is that of scikit-learn, with its certificate."""
+
+
 class EraserModel(EncoderModel):
     """A fitted :class:`Eraser`; `encoder` is that of scikit-learn."""
 
 
 @signed
-class SARL(EncoderEstimator, EncoderParams):  # type: ignore[misc]
+class SARL(EncoderEstimator, EncoderParams, GoalParams):  # type: ignore[misc]
     """A linear encoder that keeps `targetCol` predictable and hides `sensitiveCol`.
 
     See :class:`sarl.SARL` for what the parameters mean, and `explainParams()` for their list.
@@ -39,7 +52,7 @@ class SARL(EncoderEstimator, EncoderParams):  # type: ignore[misc]
 
 
 @signed
-class KernelSARL(EncoderEstimator, KernelParams):  # type: ignore[misc]
+class KernelSARL(EncoderEstimator, KernelParams, GoalParams):  # type: ignore[misc]
     """The same with a kernel: see :class:`sarl.KernelSARL`.
 
     Two passes: one for a sample of rows, which does not depend on the partitions and which landmarks
@@ -51,7 +64,19 @@ class KernelSARL(EncoderEstimator, KernelParams):  # type: ignore[misc]
 
 
 @signed
-class Eraser(EncoderEstimator):
+class CertifiedSARL(EncoderEstimator, KernelParams, CertifiedParams):  # type: ignore[misc]
+    """An encoder with a guarantee against every adversary: see :class:`sarl.CertifiedSARL`.
+
+    Three passes: to fit, to choose cells and to certify them. `idCol` decides which rows serve for
+    what: a guarantee needs rows that were parted by something else than what they hold.
+    """
+
+    _there = sarl.CertifiedSARL
+    _model = CertifiedSARLModel
+
+
+@signed
+class Eraser(EncoderEstimator, GoalParams):  # type: ignore[misc]
     """Erasure without a target: see :class:`sarl.Eraser`."""
 
     _there = sarl.Eraser

@@ -20,10 +20,10 @@ from pyspark.ml.util import (
 from pyspark.sql import DataFrame
 
 from .. import _files
-from .._engine import fitted, shard_for
+from .._engine import shard_for
 from ._params import NAMES_THERE, ColumnParams, FitParams
-from ._passes import moments_of, with_z
-from ._storage import read, write
+from ._passes import fit_rows, with_z
+from ._storage import metadata_by, read, write
 
 #: The model file in the folder of a saved model.
 FILE = "model.safetensors"
@@ -72,7 +72,7 @@ class _Writer(MLWriter):
 
     def saveImpl(self, path: str) -> None:
         spark = self.sparkSession
-        DefaultParamsWriter.saveMetadata(self._of, path, spark)
+        DefaultParamsWriter.saveMetadata(self._of, path, metadata_by(spark))
         write(spark, os.path.join(path, FILE), self._of._model())
 
 
@@ -83,7 +83,7 @@ class _Reader(MLReader[Any]):
 
     def load(self, path: str) -> Any:
         spark = self.sparkSession
-        about = DefaultParamsReader.loadMetadata(path, spark)
+        about = DefaultParamsReader.loadMetadata(path, metadata_by(spark))
         file = os.path.join(path, FILE)
         data = read(spark, file)
         model = self._cls(_files.from_bytes(data, file))
@@ -141,7 +141,7 @@ class EncoderEstimator(  # type: ignore[misc]
             weight=self._value("weightCol"),
             row_id=self._value("idCol"),
         )
-        fitted(estimator, moments_of(dataset, zero, tasks))
+        fit_rows(estimator, dataset, zero, tasks)
         return self._copyValues(self._model(estimator))
 
     def _has(self, name: str) -> bool:

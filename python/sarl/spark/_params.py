@@ -78,24 +78,32 @@ class FitParams(ColumnParams):
     sensitiveCol = _param("sensitiveCol", "what is to be hidden: a column or several", _names)
     weightCol = _param("weightCol", "the column of weights", NAME)
     idCol = _param(
-        "idCol", "a column of ids that decides on folds; without it the features do", NAME
+        "idCol",
+        "a column of ids that decides on folds, and on what rows serve for where some certify; "
+        "without it the features decide on folds",
+        NAME,
     )
     maxTasks = _param(
         "maxTasks", "tasks at most: each adds up its rows, and its sums travel", WHOLE
     )
-    tradeOff = _param("tradeOff", "the weight of the adversary, 0 to 1", REAL)
-    alpha = _param("alpha", "the least loss of the adversary", REAL)
-    maxLeakage = _param("maxLeakage", "the most leakage, 0 to 1, or a dict of names and shares")
-    minUtility = _param("minUtility", "the least utility, 0 to 1, or a dict of names and shares")
     ridge = _param("ridge", "added to the covariance of the features: a number, or 'auto'")
     scale = _param("scale", "whether numeric columns are scaled: 'standard' or 'none'", TEXT)
     folds = _param("folds", "folds for held-out losses; 1 for none", WHOLE)
     precision = _param("precision", "how products are formed: 'double' or 'single'", TEXT)
     targetType = _param("targetType", "what the target is taken for: see sarl.SARL")
     sensitiveType = _param("sensitiveType", "what is hidden of an attribute: see sarl.SARL")
+    seed = _param("seed", "the seed of folds, landmarks and random features", WHOLE)
+
+
+class GoalParams(FitParams):
+    """How much is hidden from linear adversaries, and of what."""
+
+    tradeOff = _param("tradeOff", "the weight of the adversary, 0 to 1", REAL)
+    alpha = _param("alpha", "the least loss of the adversary", REAL)
+    maxLeakage = _param("maxLeakage", "the most leakage, 0 to 1, or a dict of names and shares")
+    minUtility = _param("minUtility", "the least utility, 0 to 1, or a dict of names and shares")
     criterion = _param("criterion", "'parity', 'equal-opportunity' or 'equalized-odds'", TEXT)
     favourable = _param("favourable", "the class of the target that equal opportunity is about")
-    seed = _param("seed", "the seed of folds, landmarks and random features", WHOLE)
 
 
 class EncoderParams(FitParams):
@@ -105,10 +113,24 @@ class EncoderParams(FitParams):
     unseen = _param("unseen", "a category that was not there in the fit: 'error' or 'ignore'", TEXT)
 
 
+class CertifiedParams(FitParams):
+    """How much is hidden from every adversary."""
+
+    maxAdvantage = _param(
+        "maxAdvantage", "how far any adversary may be above guessing, or a dict of names and shares"
+    )
+    maxAdversaryAccuracy = _param(
+        "maxAdversaryAccuracy", "the most accuracy of any adversary, or a dict of names and shares"
+    )
+    confidence = _param("confidence", "how sure the certificate is, above 0 and below 1", REAL)
+    cells = _param("cells", "the most cells, 2 to 32", WHOLE)
+    cellUtility = _param("cellUtility", "what of classes is kept: 'accuracy' or 'variance'", TEXT)
+
+
 class KernelParams(EncoderParams):
     """Those of a kernel."""
 
-    kernel = _param("kernel", "'rbf', 'laplacian' or 'polynomial'", TEXT)
+    kernel = _param("kernel", "'rbf', 'laplacian' or 'polynomial'; 'linear' for cells", TEXT)
     gamma = _param("gamma", "the width of the kernel, or 'auto'")
     degree = _param("degree", "the degree of the polynomial kernel", WHOLE)
     coef0 = _param("coef0", "the constant of the polynomial kernel", REAL)
@@ -143,6 +165,11 @@ NAMES_THERE = {
     "sampling": "sampling",
     "landmarks": "landmarks",
     "tolerance": "tolerance",
+    "maxAdvantage": "max_advantage",
+    "maxAdversaryAccuracy": "max_adversary_accuracy",
+    "confidence": "confidence",
+    "cells": "cells",
+    "cellUtility": "cell_utility",
 }
 
 

@@ -14,8 +14,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, DoubleType, StructField, StructType
 
-from .._engine import FAN_IN, encoded, encoder_of, has_rows, merged, refused
-from .._sample import Sample
+from .._engine import FAN_IN, encoded, encoder_of, fit_over, has_rows, merged, refused
 from .._shard import Shard
 
 #: Sums that travel: the task that made them, and themselves.
@@ -104,13 +103,10 @@ def gathered(rows: DataFrame, zero: Any, tasks: int) -> Any:
     return kind.from_bytes(has_rows(merged(kind, found)))
 
 
-def moments_of(rows: DataFrame, zero: Shard, tasks: int) -> Any:
-    """The moments of all rows; kernels and some labels need a sample of them first."""
+def fit_rows(estimator: Any, rows: DataFrame, zero: Shard, tasks: int) -> Any:
+    """An estimator of scikit-learn fitted on all rows, in as many passes as it needs."""
     rows = picked(rows, zero.columns)
-    if zero.needs_sample:
-        sample: Sample = gathered(rows, zero.sample(), tasks)
-        zero = zero.begin(sample)
-    return gathered(rows, zero, tasks).finish()
+    return fit_over(estimator, zero, lambda start: gathered(rows, start, tasks))
 
 
 def with_z(rows: DataFrame, model: bytes, features: Sequence[str], output: str) -> DataFrame:
@@ -119,7 +115,8 @@ def with_z(rows: DataFrame, model: bytes, features: Sequence[str], output: str) 
     if output in rows.columns:
         raise ValueError(f"outputCol: there is a column {output!r} already")
     names = {name: f"{name} as array" if name in wide else name for name in features}
-    given = rows.withColumns({names[name]: vector_to_array(column(name)) for name in wide})
+    arrays = {names[name]: vector_to_array(column(name)) for name in wide}
+    given = rows.withColumns(arrays) if wide else rows
     kept = len(rows.columns)
     fields = [*rows.schema.fields, StructField(output, ArrayType(DoubleType(), False))]
 

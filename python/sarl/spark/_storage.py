@@ -5,6 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pyarrow.fs
+import pyspark
+
+
+def metadata_by(spark: Any) -> Any:
+    """What Spark's own readers and writers of metadata take: a session, before 4.0 its context."""
+    return spark if int(pyspark.__version__.split(".")[0]) >= 4 else spark.sparkContext
 
 
 def read(spark: Any, path: str) -> bytes:

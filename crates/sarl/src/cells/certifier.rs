@@ -1,5 +1,7 @@
 //! Rows by cell and group, counted.
 
+use serde::{Deserialize, Serialize};
+
 use super::cells::{CellCertificate, Cells, CertifiedAttribute, CertifiedTarget, PartRows};
 use super::counts::Counts;
 use crate::encoder::{Encoder, Model};
@@ -13,12 +15,19 @@ pub struct Certifier {
     cells: Cells,
     labels: Vec<Label>,
     layout: Layout,
+    counted: Counted,
+}
+
+/// What was counted on some rows. It travels, and what was counted on other rows is added.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Counted {
     counts: Vec<Counts>,
     targets: Vec<Errors>,
 }
 
 /// What was predicted wrongly of a target.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 enum Errors {
     Classes {
         right: u64,
@@ -54,7 +63,7 @@ impl Certifier {
         let targets = of(Role::Target).map(errors).collect();
         let encoder = model.encoder();
         let layout = encoder.layout(&labels);
-        Ok(Certifier { encoder, cells, labels, layout, counts, targets })
+        Ok(Certifier { encoder, cells, labels, layout, counted: Counted { counts, targets } })
     }
 
     /// Adds rows.
@@ -68,12 +77,12 @@ impl Certifier {
         for (label, values) in self.labels.iter().zip(&block.labels) {
             match (label.role, values) {
                 (Role::Sensitive, LabelBlock::Class(groups)) => {
-                    let counts = &mut self.counts[hidden];
+                    let counts = &mut self.counted.counts[hidden];
                     found.iter().zip(*groups).for_each(|(&cell, &group)| counts.add(cell, group));
                     hidden += 1;
                 }
                 (Role::Target, values) => {
-                    self.targets[kept].add(&found, values, &self.cells.expected[kept]);
+                    self.counted.targets[kept].add(&found, values, &self.cells.expected[kept]);
                     kept += 1;
                 }
                 (Role::Sensitive, LabelBlock::Number(_)) => {}
@@ -84,21 +93,31 @@ impl Certifier {
 
     /// Rows so far.
     pub fn rows(&self) -> u64 {
-        self.counts.first().map_or(0, Counts::rows)
+        self.counted.counts.first().map_or(0, Counts::rows)
+    }
+
+    /// What was counted so far.
+    pub fn counted(&self) -> &Counted {
+        &self.counted
+    }
+
+    /// Adds what was counted on other rows for the same model.
+    pub fn merge(&mut self, other: &Counted) -> Result<()> {
+        self.counted.merge(other)
     }
 
     /// What these rows prove. `rows` of the fit and of the choice are carried along.
     pub fn certificate(&self, confidence: f64, looks: usize, rows: PartRows) -> CellCertificate {
         let named =
             |role: Role| self.labels.iter().filter(move |l| l.role == role).map(|l| l.name.clone());
-        let attributes = named(Role::Sensitive).zip(&self.cells.rules).zip(&self.counts).map(
+        let attributes = named(Role::Sensitive).zip(&self.cells.rules).zip(&self.counted.counts).map(
             |((name, rule), counts)| CertifiedAttribute {
                 name,
                 rule: *rule,
                 counts: counts.clone(),
             },
         );
-        let targets = named(Role::Target).zip(&self.targets).map(|(name, errors)| {
+        let targets = named(Role::Target).zip(&self.counted.targets).map(|(name, errors)| {
             let (score, guess) = errors.score();
             CertifiedTarget { name, score, guess }
         });
@@ -112,7 +131,54 @@ impl Certifier {
     }
 }
 
+impl Counted {
+    /// Adds what was counted on other rows, or nothing where it is of other cells or damaged.
+    pub fn merge(&mut self, other: &Counted) -> Result<()> {
+        let mut both = self.clone();
+        let suits = both.counts.len() == other.counts.len()
+            && both.targets.len() == other.targets.len()
+            && both.counts.iter().zip(&other.counts).all(|(a, b)| b.is_sound() && a.has_room(b))
+            && both.targets.iter_mut().zip(&other.targets).all(|(a, b)| a.merge(b));
+        if !suits {
+            return Err(Error::Unavailable("these counts are of other cells, or damaged"));
+        }
+        for (counts, more) in both.counts.iter_mut().zip(&other.counts) {
+            counts.merge(more)?;
+        }
+        *self = both;
+        Ok(())
+    }
+}
+
 impl Errors {
+    /// Adds those of other rows; whether they are of the same target.
+    fn merge(&mut self, other: &Errors) -> bool {
+        match (self, other) {
+            (Errors::Classes { right, rows }, Errors::Classes { right: r, rows: more }) => {
+                let sums = rows.iter().zip(more).map(|(a, b)| a.checked_add(*b));
+                let sums: Option<Vec<u64>> = sums.collect();
+                match (right.checked_add(*r), sums) {
+                    (Some(sum), Some(sums)) if rows.len() == more.len() => {
+                        (*right, *rows) = (sum, sums);
+                        true
+                    }
+                    _ => false,
+                }
+            }
+            (
+                Errors::Numbers { errors, rows, sums, squares },
+                Errors::Numbers { errors: e, rows: n, sums: more, squares: q },
+            ) => {
+                *errors += e;
+                *rows += n;
+                *squares += q;
+                sums.iter_mut().zip(more).for_each(|(sum, v)| *sum += v);
+                sums.len() == more.len() && [e, n, q].iter().all(|v| v.is_finite())
+            }
+            _ => false,
+        }
+    }
+
     fn add(&mut self, cells: &[u32], values: &LabelBlock<'_>, expected: &[Vec<f64>]) {
         match (self, values) {
             (Errors::Classes { right, rows }, LabelBlock::Class(classes)) => {

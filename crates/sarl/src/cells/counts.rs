@@ -95,6 +95,11 @@ impl Counts {
         size == Some(self.counts.len()) && self.groups >= 2 && total.is_some()
     }
 
+    /// Whether sound counts can be added without an overflow.
+    pub(super) fn has_room(&self, other: &Counts) -> bool {
+        self.rows().checked_add(other.rows()).is_some()
+    }
+
     /// The number of rows.
     pub fn rows(&self) -> u64 {
         self.counts.iter().sum()

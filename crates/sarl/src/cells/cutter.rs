@@ -3,7 +3,7 @@
 use super::choose::Chooser;
 use super::goal::CellGoal;
 use super::proposals::Proposals;
-use super::{Part, PartRows};
+use super::{Counted, Part, PartRows};
 use crate::encoder::Model;
 use crate::moments::{Block, Element};
 use crate::{Error, Fitted, Result};
@@ -112,6 +112,28 @@ impl Cutter {
         let proposals = self.asks.iter().map(|ask| ask.proposals(chooser, rows));
         self.step = Step::Certify(proposals.collect::<Result<_>>()?);
         Ok(())
+    }
+
+    /// The models whose cells wait for rows to be certified on, where others count these: see
+    /// [`Certifier`](super::Certifier) and [`Cutter::merge`].
+    pub fn proposals(&self) -> Vec<&Model> {
+        match &self.step {
+            Step::Choose(_) => Vec::new(),
+            Step::Certify(all) => all.iter().flat_map(Proposals::models).collect(),
+        }
+    }
+
+    /// Adds what was counted elsewhere for each of [`Cutter::proposals`].
+    pub fn merge(&mut self, counted: &[Counted]) -> Result<()> {
+        let expected = self.proposals().len();
+        if counted.len() != expected {
+            return Err(Error::shape("counts of proposals", counted.len(), expected));
+        }
+        let Step::Certify(all) = &mut self.step else {
+            return Err(Error::Unavailable("no cells were chosen"));
+        };
+        let mut certifiers = all.iter_mut().flat_map(Proposals::certifiers).zip(counted);
+        certifiers.try_for_each(|(certifier, counted)| certifier.merge(counted))
     }
 
     /// Whether there are no cells to certify.

@@ -65,7 +65,7 @@ mod tests;
 pub use binomial::upper as clopper_pearson_upper;
 pub use bounds::{Rule, bounds};
 pub use cells::{CellCertificate, Cells, CertifiedAttribute, CertifiedTarget, PartRows};
-pub use certifier::Certifier;
+pub use certifier::{Certifier, Counted};
 pub use counts::{Counts, Figures};
 pub use cutter::{Ask, Cutter};
 pub use goal::{Adversary, CellGoal, CellUtility, Limits, MOST_CELLS};
@@ -88,7 +88,10 @@ impl Part {
     /// The parts, in the order in which their rows are needed.
     pub const EACH: [Part; 3] = [Part::Fit, Part::Choose, Part::Certify];
 
-    /// The part of a row, counted from 0: a fixed function of its place and the seed.
+    /// The part of a row, counted from 0: a fixed function of its place and the seed. Where rows are on
+    /// several machines, the key of an id ([`text_key`](crate::text_key)) takes the place: any partition of them then gives the
+    /// same parts. It must not follow from what a row holds: rows that certify would not be drawn
+    /// like the others.
     pub fn of(row: u64, seed: u64) -> Self {
         // The finaliser of SplitMix64: every bit of the place moves every bit of the result.
         let mut bits = row.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(seed ^ 0x5851_f42d);

@@ -43,6 +43,16 @@ impl Proposals {
         self.all.iter_mut().try_for_each(|(_, certifier)| certifier.push(block))
     }
 
+    /// The models, without certificates.
+    pub(super) fn models(&self) -> impl Iterator<Item = &Model> {
+        self.all.iter().map(|(model, _)| model)
+    }
+
+    /// What counts rows for each model.
+    pub(super) fn certifiers(&mut self) -> impl Iterator<Item = &mut Certifier> {
+        self.all.iter_mut().map(|(_, certifier)| certifier)
+    }
+
     /// Every model with its certificate.
     pub(super) fn certified(self) -> Vec<Model> {
         let Proposals { all, goal, looks, rows } = self;
