@@ -173,6 +173,7 @@ class Fit:
         goal_name: str,
         value: _Limit,
         whole: bool = True,
+        front: bool = False,
         threads: int | None = None,
     ) -> tuple[Model, list[tuple[float, float]]]: ...
     def with_folds(self, params: str, model: Model, *, threads: int | None = None) -> Model: ...

@@ -52,9 +52,11 @@ class Eraser(OneToOneFeatureMixin, Estimator):  # type: ignore[misc]
         kept by itself.
     {erasing}
 
-    A full erasure stores only the directions that it removes, in :meth:`save` and in a pickle. `retune` and `front_` solve the whole problem from the moments
-    of the rows, which a fitted eraser still has and a file has not; see :meth:`save`. A pickle has
-    them where rows came by :meth:`partial_fit`, so that more rows can be added.
+    A full erasure stores only the directions that it removes, in :meth:`save` and in a pickle. A
+    partial one stores the few directions that it was chosen from: :meth:`retune` and `front_` of a
+    file are the best of these, and `gap_` says how much more there could be. A fitted eraser has the
+    moments of its rows and solves every goal anew. A pickle has them where rows came by
+    :meth:`partial_fit`, so that more rows can be added.
 
     Attributes
     ----------
@@ -149,9 +151,9 @@ class Eraser(OneToOneFeatureMixin, Estimator):  # type: ignore[misc]
         path : path
             Where to; a safetensors file, with no code in it.
         whole : bool, default=False
-            Whether a full erasure is stored with the problem that it solved, which is of the size
-            of n_features²: :meth:`retune`, :attr:`front_` and the command line need it.
-            Partial erasures always are.
+            Whether the erasure is stored with the problem that it solved, which is of the size
+            of n_features²: the command line needs it, and :meth:`retune` and :attr:`front_` of a
+            full erasure. Solving it takes time that grows with the cube of n_features.
         """
         _files.save(self, self._whole() if whole else self._fitted(), path)
 
@@ -161,6 +163,14 @@ class Eraser(OneToOneFeatureMixin, Estimator):  # type: ignore[misc]
         if solved is None or solved.model.is_whole or state.get("_streams"):
             return state
         return {**state, "_moments": None, "_solved": self._held_out()}
+
+    def _with_front(self) -> Solved:
+        solved = self._fitted()
+        if solved.model.is_whole or self._moments is None:
+            return solved
+        params = self._front_params(solved)
+        jobs = threads(self.n_jobs)
+        return Solved.solve(self._moments, params, solved.model.goal, False, jobs, front=True)
 
     @classmethod
     def _params_of(cls, solved: Solved) -> dict[str, Any]:

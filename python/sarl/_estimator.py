@@ -185,6 +185,10 @@ class Estimator(Encoder):
             return solved
         return self._solve(solved.model.goal, self._moments, whole=True)
 
+    def _with_front(self) -> Solved:
+        """The solution with all that its front needs."""
+        return self._whole()
+
     # -- results -------------------------------------------------------------------------------
 
     @property
@@ -296,7 +300,7 @@ class Estimator(Encoder):
         """
         if not is_whole(points, 2):
             raise ValueError(f"points is {points!r}: expected a whole number, 2 or more")
-        solved = self._whole()
+        solved = self._with_front()
         params = self._front_params(solved)
         return solved.front(self._moments, params, int(points), threads(self.n_jobs))
 

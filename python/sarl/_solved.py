@@ -50,12 +50,19 @@ class Solved:
 
     @classmethod
     def solve(
-        cls, moments: Moments, params: str, goal: Goal, whole: bool, jobs: int | None
+        cls,
+        moments: Moments,
+        params: str,
+        goal: Goal,
+        whole: bool,
+        jobs: int | None,
+        *,
+        front: bool = False,
     ) -> Solved:
-        """The solution for a goal."""
+        """The solution for a goal; with `front` an erasure knows all other trade-offs too."""
         assert moments._core is not None and moments._columns is not None
         model, spreads = moments._core.solve(
-            params, goal_name=goal[0], value=goal[1], whole=whole, threads=jobs
+            params, goal_name=goal[0], value=goal[1], whole=whole, front=front, threads=jobs
         )
         if model.ridge == 0 and model.rows < 5 * model.basis:
             warnings.warn(

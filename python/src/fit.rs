@@ -222,9 +222,12 @@ impl Fit {
             py,
             threads,
             move |_| match asked {
-                Some(goal) if fitted.erases(&goal) => {
-                    let (losses, labels) = fitted.erased_heldout()?;
+                Some(goal) if fitted.erases_any() => {
+                    let (losses, labels) = fitted.erased_heldout(&goal)?;
                     Ok((vec![losses], Some(labels)))
+                }
+                None if fitted.erases_any() => {
+                    Ok((fitted.erased_heldout_points(points.unwrap_or(101))?, None))
                 }
                 Some(goal) => {
                     let (losses, labels) = fitted.heldout()?.solve_each(goal, &fitted.front()?)?;
@@ -239,8 +242,10 @@ impl Fit {
     }
 
     /// Solves for a goal: the model, and the mean and the spread of each dense column.
-    /// A full erasure that is not wanted whole holds no more than what goes.
-    #[pyo3(signature = (params, *, goal_name, value, whole=true, threads=None))]
+    /// An erasure that is not wanted whole holds no more than the directions that it needs, or with
+    /// `front` those that all goals need.
+    #[pyo3(signature = (params, *, goal_name, value, whole=true, front=false, threads=None))]
+    #[allow(clippy::too_many_arguments, reason = "keywords of Python's")]
     fn solve<'py>(
         &self,
         py: Python<'py>,
@@ -248,6 +253,7 @@ impl Fit {
         goal_name: &str,
         value: Limit,
         whole: bool,
+        front: bool,
         threads: Option<usize>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let goal = goal(goal_name, value)?;
@@ -257,9 +263,10 @@ impl Fit {
             py,
             threads,
             move |_| {
-                Ok(match !whole && shared.erases(&goal) {
-                    true => Solved::Erasing(Box::new(shared.erase(goal)?)),
-                    false => Solved::Whole(Box::new(shared.solve(goal)?)),
+                Ok(match (!whole && shared.erases_any(), front) {
+                    (true, true) => Solved::Erasing(Box::new(shared.erase_along(goal)?)),
+                    (true, false) => Solved::Erasing(Box::new(shared.erase(goal)?)),
+                    (false, _) => Solved::Whole(Box::new(shared.solve(goal)?)),
                 })
             },
             || Ok(()),

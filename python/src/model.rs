@@ -39,8 +39,7 @@ impl Model {
     /// Another goal from the same fit.
     fn retune(&self, goal_name: &str, value: Limit) -> PyResult<Self> {
         self.solved.check_uncut("other trade-off")?;
-        let model = self.solved.whole()?.retune(goal(goal_name, value)?).map_err(refused)?;
-        Ok(model_of(Solved::Whole(Box::new(model))))
+        Ok(model_of(self.solved.retune(goal(goal_name, value)?)?))
     }
 
     /// z of each row, of the precision of x.
@@ -196,14 +195,14 @@ impl Model {
         points: usize,
         threads: Option<usize>,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let model = self.solved.whole()?;
-        let points = released(py, threads, || model.front()?.points(points))?;
+        let front = self.solved.front()?;
+        let points = released(py, threads, || front.points(points))?;
         figures::points(py, &points.map_err(refused)?)
     }
 
     /// The λ at which dimensions are lost.
     fn breakpoints(&self) -> PyResult<Vec<f64>> {
-        self.solved.whole()?.front().and_then(|f| f.breakpoints()).map_err(refused)
+        self.solved.front()?.breakpoints().map_err(refused)
     }
 
     /// Columns × dim: z = weightsᵀ columns − offset.

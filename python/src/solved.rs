@@ -1,14 +1,14 @@
-//! A solved problem: whole, or a full erasure that holds no more than what goes.
+//! A solved problem: whole, or an erasure that holds no more than a few directions.
 
 use std::collections::BTreeMap;
 
 use pyo3::PyResult;
 use sarl::cells::Cells;
 use sarl::{
-    Attributes, Bounds, Certificate, Criterion, Erasing, Erasure, Goal, Label, Model, Point,
+    Attributes, Bounds, Certificate, Criterion, Erasing, Erasure, Front, Goal, Label, Model, Point,
 };
 
-use crate::failure::wrong;
+use crate::failure::{refused, wrong};
 
 /// See the module.
 #[derive(Clone)]
@@ -23,11 +23,30 @@ impl Solved {
         match self {
             Solved::Whole(model) => Ok(model),
             Solved::Erasing(_) => Err(wrong(
-                "this full erasure holds only what it takes off, not the problem that it solved: \
-                 other goals, the front and z need the moments of its rows, or a file that was \
-                 saved with whole=True",
+                "this erasure holds only a few directions, not the problem that it solved: z needs \
+                 the moments of its rows, or a file that was saved with whole=True",
             )),
         }
+    }
+
+    /// All trade-offs.
+    pub fn front(&self) -> PyResult<Front<'_>> {
+        match self {
+            Solved::Whole(model) => model.front(),
+            Solved::Erasing(erasing) => erasing.front(),
+        }
+        .map_err(refused)
+    }
+
+    /// Another goal from the same fit.
+    pub fn retune(&self, goal: Goal) -> PyResult<Self> {
+        let solved = match self {
+            Solved::Whole(model) => model.retune(goal).map(|m| Solved::Whole(Box::new(m))),
+            Solved::Erasing(erasing) => {
+                erasing.retune(goal).map(|e| Solved::Erasing(Box::new(e)))
+            }
+        };
+        solved.map_err(refused)
     }
 
     /// Where z is cut, if it is.

@@ -10,6 +10,8 @@
 //!
 //! It is what [`Model::erasure`](super::Model::erasure) gives at that goal, without the reduced
 //! problem, whose size is that of the features. A file of it holds the few directions that go.
+//!
+//! Other goals are solved in a space of a few directions, which is kept: see `partial`.
 
 use std::collections::BTreeMap;
 
@@ -17,11 +19,12 @@ use faer::{Mat, MatRef};
 use serde::{Deserialize, Serialize};
 
 use super::erasure::Erasure;
+use super::partial::SpaceOf;
 use crate::container::{Reader, Writer};
 use crate::features::{FeatureMap, Scaling};
 use crate::front::{Attribute, Attributes, Bounds, Certificate, Goal, Point};
 use crate::moments::{Covariances, Label, LabelKind, Layout, Role};
-use crate::spectral::Losses;
+use crate::spectral::{Losses, Reduced};
 use crate::spectral::attribute::Side;
 use crate::spectral::directions::weights_of;
 use crate::spectral::linalg::{
@@ -35,32 +38,42 @@ const KIND: &str = "erasure";
 const VERSION: u32 = 1;
 /// What is written where label columns are made of labels.
 const WITH_MADE_LABELS: u32 = 2;
+/// What is written where labels have figures of their own: those of a partial erasure.
+const WITH_FIGURES: u32 = 3;
 
-/// Full erasure; see the module.
+/// Erasure of x, full or partial; see the module.
 #[derive(Clone, Debug)]
 pub struct Erasing {
     /// Of scaled rows.
-    erasure: Erasure,
-    scaling: Option<Scaling>,
-    about: Description,
+    pub(super) erasure: Erasure,
+    pub(super) scaling: Option<Scaling>,
+    pub(super) about: Description,
+    /// The directions that other goals can be met with, where they are known.
+    pub(super) space: Option<Reduced>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct Description {
-    labels: Vec<Label>,
-    rows: u64,
-    basis: usize,
-    goal: Goal,
-    point: Point,
-    certificate: Certificate,
-    bounds: Bounds,
+pub(super) struct Description {
+    pub(super) labels: Vec<Label>,
+    pub(super) rows: u64,
+    pub(super) basis: usize,
+    pub(super) goal: Goal,
+    pub(super) point: Point,
+    pub(super) certificate: Certificate,
+    pub(super) bounds: Bounds,
     /// The variance of each label that is hidden, in its own units.
-    variances: Vec<f64>,
-    ridge: f64,
+    pub(super) variances: Vec<f64>,
+    pub(super) ridge: f64,
+    /// The figures of each label, where they are not those of a full erasure.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) attributes: Option<Attributes>,
+    /// What a space of directions is made of beside its matrices.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) space: Option<SpaceOf>,
     #[serde(default)]
-    criterion: Criterion,
+    pub(super) criterion: Criterion,
     #[serde(default)]
-    extra: BTreeMap<String, String>,
+    pub(super) extra: BTreeMap<String, String>,
 }
 
 impl Erasing {
@@ -109,16 +122,8 @@ impl Erasing {
         let c = covariances;
         let solved = solve(c, ridge)?;
         let about = solved.reached(c, layout, goal, ridge);
-        let Erasure { mean, found, taken } = solved.erasure;
-        let erasure = match &map.span {
-            None => Erasure { mean, found, taken },
-            Some(span) => Erasure {
-                mean: span.mean(),
-                found: span.unfold(found.as_ref()),
-                taken: span.unfold(taken.transpose()).transpose().to_owned(),
-            },
-        };
-        Ok(Erasing { erasure, scaling: map.raw.scaling.clone(), about })
+        let erasure = solved.erasure.over_inputs(map);
+        Ok(Erasing { erasure, scaling: map.raw.scaling.clone(), about, space: None })
     }
 
     /// What is found of each erased direction, and what is taken off for it.
@@ -174,6 +179,9 @@ impl Erasing {
 
     /// The same for the features and for the label that is hidden.
     pub fn attributes(&self) -> Attributes {
+        if let Some(attributes) = &self.about.attributes {
+            return attributes.clone();
+        }
         let Point { losses, utility, leakage, .. } = self.about.point;
         let figures = |role: Role, figures: &[(f64, f64)]| {
             let labels = self.about.labels.iter().filter(move |l| l.role == role);
@@ -226,15 +234,22 @@ impl Erasing {
             writer.vector("shift", shift);
             writer.vector("factor", factor);
         }
+        if let Some(space) = &self.space {
+            super::partial::write(&mut writer, space);
+        }
         let made = self.about.labels.iter().any(|l| l.made.is_some());
-        let version = if made { WITH_MADE_LABELS } else { VERSION };
+        let version = match (self.about.attributes.is_some(), made) {
+            (true, _) => WITH_FIGURES,
+            (false, true) => WITH_MADE_LABELS,
+            (false, false) => VERSION,
+        };
         writer.finish(KIND, version, &self.about)
     }
 
     /// The inverse of [`Erasing::to_bytes`], with every size checked before it is believed.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
         let (reader, about): (_, Description) =
-            Reader::open(bytes, KIND, VERSION..=WITH_MADE_LABELS)?;
+            Reader::open(bytes, KIND, VERSION..=WITH_FIGURES)?;
         let found = reader.any_matrix("found")?;
         let (inputs, directions) = found.shape();
         reader.require(inputs > 0, "it has no inputs")?;
@@ -268,12 +283,13 @@ impl Erasing {
         };
         let sound = scaling.as_ref().is_none_or(Scaling::is_sound);
         reader.require(sound, "its scaling cannot be undone")?;
-        Ok(Erasing { erasure: Erasure { mean, found, taken }, scaling, about })
+        let space = super::partial::read(&reader, &about, inputs)?;
+        Ok(Erasing { erasure: Erasure { mean, found, taken }, scaling, about, space })
     }
 
     /// Whether these are the bytes of one.
     pub fn is_file(bytes: &[u8]) -> bool {
-        let about = Reader::open::<serde_json::Value>(bytes, KIND, VERSION..=WITH_MADE_LABELS);
+        let about = Reader::open::<serde_json::Value>(bytes, KIND, VERSION..=WITH_FIGURES);
         about.is_ok()
     }
 }
@@ -375,6 +391,8 @@ impl Solved {
             bounds,
             variances: self.hidden.attributes.iter().map(|a| a.scale * a.variance).collect(),
             ridge,
+            attributes: None,
+            space: None,
             criterion: Criterion::default(),
             extra: BTreeMap::new(),
         }

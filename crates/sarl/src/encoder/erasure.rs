@@ -17,7 +17,7 @@ use rayon::prelude::*;
 
 use super::model::Model;
 use crate::error::Place;
-use crate::features::{Columns, Scaling};
+use crate::features::{Columns, FeatureMap, Scaling};
 use crate::moments::{Element, LabelKind, check_finite};
 use crate::{Error, Result};
 
@@ -38,6 +38,19 @@ impl Erasure {
     /// Inputs × e: how much of each erased direction is found in a row.
     pub fn found(&self) -> MatRef<'_, f64> {
         self.found.as_ref()
+    }
+
+    /// The same for inputs, where it is that of coordinates in the span of the rows.
+    pub(super) fn over_inputs(self, map: &FeatureMap) -> Self {
+        let Erasure { mean, found, taken } = self;
+        match &map.span {
+            None => Erasure { mean, found, taken },
+            Some(span) => Erasure {
+                mean: span.mean(),
+                found: span.unfold(found.as_ref()),
+                taken: span.unfold(taken.transpose()).transpose().to_owned(),
+            },
+        }
     }
 
     /// The same in the units of x, where it is that of scaled rows.
@@ -146,7 +159,7 @@ impl Model {
 
 /// An orthonormal basis of what the orthonormal columns of `g` leave out, of which there is little:
 /// again and again the axis that is covered least, made orthogonal twice.
-fn complement(g: MatRef<'_, f64>) -> Mat<f64> {
+pub(crate) fn complement(g: MatRef<'_, f64>) -> Mat<f64> {
     let (t, kept) = g.shape();
     let mut rest = Mat::zeros(t, t - kept);
     let mut left: Vec<f64> = (0..t).map(|i| 1.0 - g.row(i).squared_norm_l2()).collect();

@@ -270,6 +270,7 @@ fn read_reduced(
         ridged,
         basis,
         inputs,
+        bounding: None,
     })
 }
 

@@ -35,11 +35,13 @@ mod erasure;
 mod file;
 mod frozen;
 mod model;
+mod partial;
 mod spanned;
 #[cfg(test)]
 mod tests;
 
 pub use erasing::Erasing;
 pub use erasure::Erasure;
+pub(crate) use erasure::complement;
 pub use frozen::Encoder;
 pub use model::Model;

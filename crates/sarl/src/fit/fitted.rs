@@ -3,12 +3,13 @@
 use std::sync::{Arc, OnceLock};
 
 use super::params::{FitParams, Ridge};
-use crate::Result;
+use crate::{Error, Result};
 use crate::encoder::{Erasing, Model};
 use crate::features::FeatureMap;
 use crate::front::{
     Front, Goal, HeldOut, HeldOutLabels, HeldOutLosses, best_erasing_ridge, best_ridge,
-    default_ridge, erased_heldout, mean_variance,
+    default_ridge, erased_heldout,
+    erased_heldout_at, erased_heldout_points, mean_variance,
 };
 use crate::moments::{Layout, Moments};
 use crate::spectral::Reduced;
@@ -157,17 +158,55 @@ impl Fitted {
         plain && Erasing::suits(&self.layout, goal)
     }
 
-    /// A full erasure. The ridge is that of [`Erasing::new`].
+    /// Whether nothing but the features is kept, of any number of dimensions, so that
+    /// [`Fitted::erase`] solves every goal.
+    pub fn erases_any(&self) -> bool {
+        let plain = self.map.is_linear() && self.params.dimensions.is_none();
+        plain && Erasing::keeps_features(&self.layout)
+    }
+
+    /// An erasure. The ridge is that of [`Erasing::new`]; only a full erasure can have one.
     pub fn erase(&self, goal: Goal) -> Result<Erasing> {
-        let ridge = self.erasing_ridge()?;
         let covariances = self.moments.covariances()?;
-        let erasing = Erasing::new(&self.map, &self.layout, &covariances, goal, ridge)?;
+        let erasing = match self.erases(&goal) {
+            true => {
+                let ridge = self.erasing_ridge()?;
+                Erasing::new(&self.map, &self.layout, &covariances, goal, ridge)?
+            }
+            false => {
+                self.check_no_ridge()?;
+                Erasing::partial(&self.map, &self.layout, &covariances, goal, false)?
+            }
+        };
         Ok(erasing.by(self.params.criterion))
     }
 
-    /// The held-out losses of a full erasure.
-    pub fn erased_heldout(&self) -> Result<(HeldOutLosses, HeldOutLabels)> {
-        erased_heldout(&self.moments, self.erasing_ridge()?)
+    /// An erasure with directions that suit all other goals too.
+    pub fn erase_along(&self, goal: Goal) -> Result<Erasing> {
+        self.check_no_ridge()?;
+        let covariances = self.moments.covariances()?;
+        let erasing = Erasing::partial(&self.map, &self.layout, &covariances, goal, true)?;
+        Ok(erasing.by(self.params.criterion))
+    }
+
+    fn check_no_ridge(&self) -> Result<()> {
+        match self.params.ridge {
+            Ridge::Default | Ridge::Fixed(0.0) => Ok(()),
+            _ => Err(Error::Unavailable("only a full erasure can have a ridge")),
+        }
+    }
+
+    /// The held-out losses of an erasure.
+    pub fn erased_heldout(&self, goal: &Goal) -> Result<(HeldOutLosses, HeldOutLabels)> {
+        match self.erases(goal) {
+            true => erased_heldout(&self.moments, self.erasing_ridge()?),
+            false => erased_heldout_at(&self.moments, goal),
+        }
+    }
+
+    /// The held-out losses of erasures at evenly spaced λ.
+    pub fn erased_heldout_points(&self, count: usize) -> Result<Vec<HeldOutLosses>> {
+        erased_heldout_points(&self.moments, count)
     }
 
     fn erasing_ridge(&self) -> Result<f64> {

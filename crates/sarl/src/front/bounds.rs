@@ -57,7 +57,7 @@ impl Bounds {
             alpha_bar_min: left(worst, largest(&congruence(y.null(), s.a.as_ref()), more)?),
             alpha_star_min: left(ts, largest(&s.a, cap)?),
             target_variance: ty,
-            attainable: squares(y.cross.as_ref()),
+            attainable: squares(y.cross.as_ref()) + y.beyond,
         })
     }
 

@@ -1,56 +1,84 @@
-//! Held-out losses of a full erasure, from fold moments alone and without a reduced problem.
+//! Held-out losses of erasures, full or partial, from fold moments alone.
 //!
 //! Erasure found on some folds is `x̂ = x − takenᵀ foundᵀ (x − x̄)` on any rows. On a fold that it has
 //! not seen it changes x by `E‖takenᵀ foundᵀ (x − x̄)‖²`, and two adversaries try it: one taught on
-//! the rows of the erasure, where there is nothing to learn, so that it says the mean; and one with
-//! rows of its own, which are neither those of the erasure nor those that it is tested on,
+//! the rows of the erasure, which learns what was left there on purpose; and one with rows of its
+//! own, which are neither those of the erasure nor those that it is tested on. What that one learns
+//! is in `taught`. The one that finds more counts.
 //!
-//! ```text
-//! (A + τI) v = b,      A = D⁻¹ Cov(x̂) D⁻¹      b = D⁻¹ Cov(x̂, s)
-//! ```
-//!
-//! in units of standard deviations `D`, for some shrinkages τ. The one that finds most counts.
+//! Everything is computed in a space of directions from which those that go are chosen: `found` is
+//! `F E` and `taken` is `Eᵀ T`, for weights `F` with `Cov = I` and `T = Cov(x, F)ᵀ`. A full erasure
+//! has no other directions, `E = I`.
 
 use std::borrow::Cow;
 
-use faer::{Col, Mat, MatRef};
+use faer::{Col, Mat};
 use rayon::prelude::*;
 
 use super::attributes::HeldOutLabels;
 use super::average::{Loss, SHRINKAGE, Side, held_out, strongest};
+use super::goal::Goal;
 use super::heldout::HeldOutLosses;
+use super::lambdas;
+use super::removing::{removing, removing_along};
+use super::taught::{Taught, Weighed, apart};
 use super::whole::Whole;
-use crate::encoder::Erasure;
+use crate::encoder::{Erasure, complement};
 use crate::moments::{Covariances, LabelCovariances, Moments};
-use crate::spectral::linalg::{cholesky, congruence, solve_lower, solve_lower_transposed};
-use crate::{Error, Result, tolerance};
+use crate::spectral::Reduced;
+use crate::spectral::linalg::{congruence, gram};
+use crate::{Error, Result};
 
 /// The held-out losses of full erasure, with the features as the target. `ridge` is that of
 /// [`Erasing::new`](crate::Erasing::new).
 pub fn erased_heldout(moments: &Moments, ridge: f64) -> Result<(HeldOutLosses, HeldOutLabels)> {
-    let folds = moments.options().folds;
-    if folds < 2 {
-        return Err(Error::OneFold);
+    let full = |c: &Covariances| {
+        let erasure = Erasure::full(c, ridge)?;
+        let (found, taken) = (erasure.found().to_owned(), erasure.taken().to_owned());
+        let removed = Mat::identity(found.ncols(), found.ncols());
+        Ok(Directions { found, taken, removed, problem: None })
+    };
+    Tests::new(moments, &full)?.at(|directions| Ok(directions.removed.clone()))
+}
+
+/// The same of the erasure that is best for a goal.
+pub fn erased_heldout_at(moments: &Moments, goal: &Goal) -> Result<(HeldOutLosses, HeldOutLabels)> {
+    let goal = share(goal, &moments.covariances()?.sensitive);
+    let partial = |c: &Covariances| {
+        let (reduced, solution) = removing(c, &goal)?;
+        Directions::new(reduced, complement(solution.subspace.as_ref()))
+    };
+    Tests::new(moments, &partial)?.at(|directions| Ok(directions.removed.clone()))
+}
+
+/// The same at `count` evenly spaced λ, beside [`Front::points`](crate::Front::points).
+pub fn erased_heldout_points(moments: &Moments, count: usize) -> Result<Vec<HeldOutLosses>> {
+    let along = |c: &Covariances| Directions::new(removing_along(c)?, Mat::new());
+    let tests = Tests::new(moments, &along)?;
+    let at = |lambda: f64| -> Result<HeldOutLosses> {
+        let found = tests.at(|directions| {
+            let Some(reduced) = &directions.problem else { return Ok(Mat::new()) };
+            let problem = &reduced.problem;
+            let kept = problem.subspace(problem.weight(lambda), usize::MAX)?;
+            Ok(complement(kept.as_ref()))
+        })?;
+        Ok(found.0)
+    };
+    for directions in tests.folds.iter().map(|f| &f.0).chain(tests.fresh.iter().map(|f| &f.0)) {
+        directions.problem.iter().try_for_each(|r| r.problem.crossings().map(|_| ()))?;
     }
-    let (mut kept, mut own, mut fresh) = (Vec::new(), Vec::new(), Vec::new());
-    for fold in 0..folds {
-        let others: Vec<usize> = (1..folds).map(|step| (fold + step) % folds).collect();
-        let test = moments.of_folds(&[fold])?;
-        let train = moments.to_learn_from(&others)?;
-        let erasure = Erasure::full(&train, ridge)?;
-        kept.push(changed(&erasure, &train, &test));
-        own.push(untaught(&train.sensitive, &test));
-        drop(train);
-        let (first, second) = others.split_at(folds / 2);
-        let parts = (moments.to_learn_from(first), moments.to_learn_from(second));
-        let (Ok(first), Ok(second)) = parts else { continue };
-        let Ok(erasure) = Erasure::full(&first, ridge) else { continue };
-        drop(first);
-        fresh.push(taught(&erasure, &second, &test)?);
+    lambdas(count).into_par_iter().map(at).collect()
+}
+
+/// The same goal for other rows: an absolute loss becomes a share.
+fn share(goal: &Goal, hidden: &LabelCovariances) -> Goal {
+    let total: f64 = hidden.variance.iter().sum();
+    match goal {
+        Goal::Alpha(alpha) if hidden.labels.len() == 1 && total > 0.0 => {
+            Goal::Leakage((1.0 - alpha / total).clamp(0.0, 1.0))
+        }
+        other => other.clone(),
     }
-    let whole = Whole::of_features(&moments.covariances()?);
-    let target = Side::new(&whole.target, kept.iter());
-    Ok(held_out(target, strongest(&whole.sensitive, &own, &fresh)))
 }
 
 /// Ridges that [`best_erasing_ridge`] tries: shares of the mean variance of a feature.
@@ -69,111 +97,128 @@ pub fn best_erasing_ridge(moments: &Moments) -> Result<f64> {
     Ok(best.1)
 }
 
-fn apart(a: &[f64], b: &[f64]) -> Col<f64> {
-    Col::from_fn(a.len(), |i| a[i] - b[i])
+/// Directions that can be removed; see the module.
+pub(super) struct Directions {
+    /// F, features × t.
+    pub(super) found: Mat<f64>,
+    /// T, t × features.
+    pub(super) taken: Mat<f64>,
+    /// E, where it is the same for all questions.
+    removed: Mat<f64>,
+    problem: Option<Reduced>,
 }
 
-/// How much erasure changes the features of rows that it has not seen.
-fn changed(erasure: &Erasure, train: &Covariances, test: &Covariances) -> Loss<'static> {
-    let step = apart(&test.mean, &train.mean);
-    let spread = test.target.variance.iter().sum::<f64>() + step.squared_norm_l2();
-    let along = erasure.found().transpose() * &step;
-    let second = congruence(erasure.found(), test.features.as_ref()) + &along * along.transpose();
-    let taken = erasure.taken() * erasure.taken().transpose();
-    let loss = (&second * &taken).diagonal().column_vector().iter().sum();
-    Loss { weight: test.weight, losses: vec![loss], spread: Cow::Owned(vec![spread]) }
+impl Directions {
+    fn new(reduced: Reduced, removed: Mat<f64>) -> Result<Self> {
+        let taken = reduced.inputs.as_ref().map(|(taken, _)| taken.clone());
+        let taken = taken.ok_or(Error::Unavailable("the inputs of these features are not known"))?;
+        Ok(Directions { found: reduced.basis.clone(), taken, removed, problem: Some(reduced) })
+    }
 }
 
-/// The losses of an adversary that says the mean.
-fn untaught(train: &LabelCovariances, test: &Covariances) -> Loss<'static> {
-    let spread = spreads(train, &test.sensitive);
-    Loss { weight: test.weight, losses: spread.clone(), spread: Cow::Owned(spread) }
+/// All folds, ready to be tested.
+struct Tests {
+    folds: Vec<(Directions, Fold)>,
+    fresh: Vec<(Directions, Taught)>,
+    whole: Whole,
 }
 
-/// The spread of each label on the test rows about its mean in the rows that taught.
-fn spreads(taught: &LabelCovariances, test: &LabelCovariances) -> Vec<f64> {
-    let moved = apart(&test.mean, &taught.mean);
-    of_labels(test, |j| test.variance[j] + moved[j] * moved[j])
+impl Tests {
+    fn new(
+        moments: &Moments,
+        find: &dyn Fn(&Covariances) -> Result<Directions>,
+    ) -> Result<Self> {
+        let folds = moments.options().folds;
+        if folds < 2 {
+            return Err(Error::OneFold);
+        }
+        let (mut tested, mut fresh) = (Vec::new(), Vec::new());
+        for fold in 0..folds {
+            let others: Vec<usize> = (1..folds).map(|step| (fold + step) % folds).collect();
+            let test = moments.of_folds(&[fold])?;
+            let train = moments.to_learn_from(&others)?;
+            let directions = find(&train)?;
+            let one = Fold::new(&directions, &train, &test);
+            tested.push((directions, one));
+            drop(train);
+            let (first, second) = others.split_at(folds / 2);
+            let parts = (moments.to_learn_from(first), moments.to_learn_from(second));
+            let (Ok(first), Ok(second)) = parts else { continue };
+            let Ok(directions) = find(&first) else { continue };
+            drop(first);
+            let one = Taught::new(&directions, &second, &test)?;
+            fresh.push((directions, one));
+        }
+        let whole = Whole::of_features(&moments.covariances()?);
+        Ok(Tests { folds: tested, fresh, whole })
+    }
+
+    /// The losses where `remove` says which directions go.
+    fn at(
+        &self,
+        remove: impl Fn(&Directions) -> Result<Mat<f64>>,
+    ) -> Result<(HeldOutLosses, HeldOutLabels)> {
+        let (mut kept, mut own, mut fresh) = (Vec::new(), Vec::new(), Vec::new());
+        for (directions, fold) in &self.folds {
+            let removed = remove(directions)?;
+            kept.push(fold.changed(&removed));
+            own.push(fold.learnt(&removed));
+        }
+        for (directions, taught) in &self.fresh {
+            let removed = remove(directions)?;
+            let losses: Vec<Loss<'static>> = taught.losses(&removed)?;
+            let losses: [Loss<'static>; SHRINKAGE.len()] =
+                losses.try_into().map_err(|_| Error::Unstable)?;
+            fresh.push(losses);
+        }
+        let target = Side::new(&self.whole.target, kept.iter());
+        Ok(held_out(target, strongest(&self.whole.sensitive, &own, &fresh)))
+    }
 }
 
-/// A figure of each column, summed over the columns of each label.
-fn of_labels(part: &LabelCovariances, column: impl Fn(usize) -> f64) -> Vec<f64> {
-    let mut at = 0;
-    let labels = part.labels.iter().map(|label| {
-        at += label.width;
-        (at - label.width..at).map(&column).sum()
-    });
-    labels.collect()
+/// An erasure of all folds but one, tested on that one.
+struct Fold {
+    weight: f64,
+    /// `E[uuᵀ]` on the fold, about the mean of the others, for `u = Fᵀx`.
+    second: Mat<f64>,
+    /// `T Tᵀ`.
+    cost: Mat<f64>,
+    /// `E‖x − x̄‖²`.
+    spread: f64,
+    /// `FᵀCov(x, s)` of the rows of the erasure.
+    known: Mat<f64>,
+    adversary: Weighed,
 }
 
-/// The losses of adversaries taught on erased rows of their own.
-fn taught(
-    erasure: &Erasure,
-    own: &Covariances,
-    test: &Covariances,
-) -> Result<[Loss<'static>; SHRINKAGE.len()]> {
-    let inverse: Vec<f64> = (0..own.mean.len())
-        .map(|j| own.features[(j, j)].max(0.0).sqrt())
-        .map(|sd| if sd > 0.0 { 1.0 / sd } else { 0.0 })
-        .collect();
-    let left = erased(erasure, own.features.as_ref());
-    let mut a = erased(erasure, left.transpose());
-    drop(left);
-    let size = a.nrows();
-    for j in 0..size {
-        for (v, scale) in a.col_as_slice_mut(j).iter_mut().zip(&inverse) {
-            *v *= scale * inverse[j];
+impl Fold {
+    fn new(directions: &Directions, train: &Covariances, test: &Covariances) -> Self {
+        let step = apart(&test.mean, &train.mean);
+        let along: Col<f64> = directions.found.transpose() * &step;
+        let inner = congruence(directions.found.as_ref(), test.features.as_ref());
+        Fold {
+            weight: test.weight,
+            second: inner + &along * along.transpose(),
+            cost: gram(directions.taken.as_ref()),
+            spread: test.target.variance.iter().sum::<f64>() + step.squared_norm_l2(),
+            known: directions.found.transpose() * &train.sensitive.cross,
+            adversary: Weighed::new(directions.found.as_ref(), train, test),
         }
     }
-    let mut b = erased(erasure, own.sensitive.cross.as_ref());
-    scale_rows(&mut b, &inverse);
-    let mean = (0..size).map(|j| a[(j, j)]).sum::<f64>() / size as f64;
-    let step = apart(&test.mean, &own.mean);
-    let moved = apart(&test.sensitive.mean, &own.sensitive.mean);
-    let spread = spreads(&own.sensitive, &test.sensitive);
-    // Nothing is left of the features: there is only the mean to say.
-    if mean <= tolerance::RANK {
-        let own = |_| Loss {
-            weight: test.weight,
-            losses: spread.clone(),
-            spread: Cow::Owned(spread.clone()),
-        };
-        return Ok(SHRINKAGE.map(own));
+
+    /// How much erasure changes the features of rows that it has not seen.
+    fn changed(&self, removed: &Mat<f64>) -> Loss<'static> {
+        let second = congruence(removed.as_ref(), self.second.as_ref());
+        let cost = congruence(removed.as_ref(), self.cost.as_ref());
+        let loss = (0..second.nrows())
+            .map(|i| (0..second.nrows()).map(|j| second[(i, j)] * cost[(j, i)]).sum::<f64>());
+        let spread = Cow::Owned(vec![self.spread]);
+        Loss { weight: self.weight, losses: vec![loss.sum()], spread }
     }
-    let loss = |shrinkage: f64| -> Result<Loss<'static>> {
-        let mut shrunk = a.clone();
-        (0..size).for_each(|j| shrunk[(j, j)] += shrinkage * mean);
-        let factor = cholesky(shrunk.as_ref())?;
-        let mut v = b.clone();
-        solve_lower(factor.as_ref(), v.as_mut());
-        solve_lower_transposed(factor.as_ref(), v.as_mut());
-        scale_rows(&mut v, &inverse);
-        // Weights of x̂ as weights of x.
-        let inner = erasure.taken() * &v;
-        v -= erasure.found() * inner;
-        let along = v.transpose() * &step;
-        let quadratic = congruence(v.as_ref(), test.features.as_ref());
-        let cross = v.transpose() * &test.sensitive.cross;
-        let change = of_labels(&test.sensitive, |j| {
-            quadratic[(j, j)] + along[j] * along[j] - 2.0 * (cross[(j, j)] + along[j] * moved[j])
-        });
-        let losses = spread.iter().zip(change).map(|(spread, change)| spread + change).collect();
-        Ok(Loss { weight: test.weight, losses, spread: Cow::Owned(spread.clone()) })
-    };
-    let found: Vec<Loss<'static>> = SHRINKAGE.iter().map(|&s| loss(s)).collect::<Result<_>>()?;
-    found.try_into().map_err(|_| Error::Unstable)
-}
 
-/// `(I − takenᵀ foundᵀ) a`.
-fn erased(erasure: &Erasure, a: MatRef<'_, f64>) -> Mat<f64> {
-    let found = erasure.found().transpose() * a;
-    let mut rest = a.to_owned();
-    rest -= erasure.taken().transpose() * found;
-    rest
-}
-
-fn scale_rows(a: &mut Mat<f64>, by: &[f64]) {
-    a.par_col_iter_mut().for_each(|column| {
-        column.iter_mut().zip(by).for_each(|(v, scale)| *v *= scale);
-    });
+    /// The losses of an adversary taught on the rows of the erasure: it knows what they say of the
+    /// directions that stay.
+    fn learnt(&self, removed: &Mat<f64>) -> Loss<'static> {
+        let gone = removed * (removed.transpose() * &self.known);
+        self.adversary.loss(&(&self.known - gone))
+    }
 }

@@ -44,8 +44,10 @@ mod goal;
 mod heldout;
 mod limit;
 mod region;
+mod removing;
 mod root;
 mod several;
+mod taught;
 mod whole;
 
 pub use attributes::{
@@ -53,15 +55,19 @@ pub use attributes::{
 };
 pub use bounds::Bounds;
 pub use choose::{RidgeChoice, best_ridge, default_ridge, mean_variance};
-pub use erased::{best_erasing_ridge, erased_heldout};
+pub use erased::{
+    best_erasing_ridge, erased_heldout, erased_heldout_at, erased_heldout_points,
+};
 pub use goal::{Certificate, Goal, Method, NamedLimits, Point, Solution};
 pub(crate) use heldout::StoredHeldOut;
+pub(crate) use removing::{removing, removing_along};
 pub use heldout::{HeldOut, HeldOutLosses};
 
 use faer::Mat;
 use rayon::prelude::*;
 
 use crate::spectral::Reduced;
+use crate::spectral::problem::Problem;
 use crate::{Error, Result, tolerance};
 use constrained::Search;
 use goal::Aim;
@@ -100,7 +106,7 @@ impl<'a> Front<'a> {
     pub fn dimension(&self, lambda: f64) -> Result<usize> {
         Goal::Lambda(lambda).check()?;
         let problem = &self.reduced.problem;
-        Ok(problem.dimension(problem.weight(lambda))?.min(self.cap))
+        Ok(problem.dimension(problem.weight(lambda))?.min(self.cap) + self.reduced.outside())
     }
 
     /// The point at λ.
@@ -124,7 +130,7 @@ impl<'a> Front<'a> {
         let least = |shares: Vec<f64>| shares.into_iter().fold(f64::INFINITY, f64::min);
         Point {
             lambda,
-            dim: g.ncols(),
+            dim: g.ncols() + self.reduced.outside(),
             losses: self.reduced.losses(g.as_ref()),
             utility: least(self.reduced.utilities(g.as_ref())),
             leakage: largest(self.reduced.leakages(g.as_ref())),
@@ -175,7 +181,17 @@ impl<'a> Front<'a> {
         point: &Point,
         multipliers: Vec<f64>,
     ) -> Result<Certificate> {
-        let exact = self.reduced.exact();
+        self.certify_by(self.reduced.certifying(), goal, point, multipliers)
+    }
+
+    /// The same by a problem whose optimum no encoder exceeds.
+    pub(crate) fn certify_by(
+        &self,
+        exact: &Problem,
+        goal: &Goal,
+        point: &Point,
+        multipliers: Vec<f64>,
+    ) -> Result<Certificate> {
         let leaked = Limit::Leak((self.bounds.alpha_max - point.losses.js).max(0.0));
         let (best, keeps) = match goal.aim(exact, &self.bounds)? {
             Aim::Lambda(_) => (dual(exact, self.cap, leaked)?, false),

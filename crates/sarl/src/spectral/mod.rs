@@ -47,6 +47,7 @@ pub(crate) mod directions;
 pub(crate) mod linalg;
 pub(crate) mod problem;
 pub(crate) mod reduced;
+pub(crate) mod removal;
 pub(crate) mod ridged;
 pub(crate) mod whiten;
 

@@ -30,6 +30,8 @@ pub(crate) struct Half {
     /// Orthogonal, t × t; its first `rank` columns span `K`.
     frame: Mat<f64>,
     pub(crate) rank: usize,
+    /// What directions outside of the problem explain: they are kept whatever is asked.
+    pub(crate) beyond: f64,
 }
 
 impl Half {
@@ -37,7 +39,25 @@ impl Half {
         let Side { cross, variance, attributes } = side;
         let (frame, rank) = span(correlations(cross.as_ref(), &variance).as_ref(), SPAN, true);
         let a = gram(cross.as_ref());
-        Half { cross, a, variance, attributes, frame, rank }
+        Half { cross, a, variance, attributes, frame, rank, beyond: 0.0 }
+    }
+
+    /// The features as a label: `cross` is square and of full rank, and what it leaves of their
+    /// variance is explained by directions outside of the problem.
+    pub(crate) fn of_features(cross: Mat<f64>, attribute: Attribute) -> Self {
+        let (size, total) = (cross.nrows(), attribute.variance);
+        let a = gram(cross.as_ref());
+        let beyond = (total - squares(cross.as_ref())).max(0.0);
+        let attribute = Attribute { columns: 0..size, ..attribute };
+        Half {
+            cross,
+            a,
+            variance: vec![total / size.max(1) as f64; size],
+            attributes: vec![attribute],
+            frame: Mat::identity(size, size),
+            rank: size,
+            beyond,
+        }
     }
 
     /// `tr Cov(label)`: the loss without any encoder.
@@ -47,18 +67,23 @@ impl Half {
 
     /// `tr GᵀAG`.
     pub(crate) fn explained(&self, g: MatRef<'_, f64>) -> f64 {
-        squares((g.transpose() * &self.cross).as_ref())
+        squares((g.transpose() * &self.cross).as_ref()) + self.beyond
     }
 
     /// `tr GᵀAᵢG` for each label i.
     pub(crate) fn explained_each(&self, g: MatRef<'_, f64>) -> Vec<f64> {
         let cross = g.transpose() * &self.cross;
-        self.attributes.iter().map(|a| a.explained(cross.as_ref())).collect()
+        self.each(cross.as_ref())
     }
 
     /// `tr Aᵢ` for each label i: what all the features explain.
     pub(crate) fn attainable_each(&self) -> Vec<f64> {
-        self.attributes.iter().map(|a| a.explained(self.cross.as_ref())).collect()
+        self.each(self.cross.as_ref())
+    }
+
+    /// Only a side with one label has directions outside of the problem.
+    fn each(&self, cross: MatRef<'_, f64>) -> Vec<f64> {
+        self.attributes.iter().map(|a| a.explained(cross) + self.beyond).collect()
     }
 
     pub(crate) fn range(&self) -> MatRef<'_, f64> {
@@ -94,11 +119,16 @@ impl Problem {
         if y != s {
             return Err(Error::shape("rows of the reduced problem", s, y));
         }
-        Ok(Problem {
-            target: Half::new(target),
-            sensitive: Half::new(sensitive),
-            crossings: OnceLock::new(),
-        })
+        Ok(Self::of_halves(Half::new(target), Half::new(sensitive)))
+    }
+
+    /// The features beside what is hidden; see [`Half::of_features`].
+    pub(crate) fn of_features(features: Half, sensitive: Side) -> Self {
+        Self::of_halves(features, Half::new(sensitive))
+    }
+
+    fn of_halves(target: Half, sensitive: Half) -> Self {
+        Problem { target, sensitive, crossings: OnceLock::new() }
     }
 
     /// The same problem with the target in other columns, of which these are an isometry.

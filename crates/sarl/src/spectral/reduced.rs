@@ -52,6 +52,9 @@ pub struct Reduced {
     pub(crate) sensitive_mean: Vec<f64>,
     /// `Cov(u, x)` and the mean of x, where x is known.
     pub(crate) inputs: Option<(Mat<f64>, Vec<f64>)>,
+    /// Where the problem is about some directions only and all others are kept: a problem over the
+    /// same directions whose optimum no encoder exceeds.
+    pub(crate) bounding: Option<Problem>,
 }
 
 impl Reduced {
@@ -91,6 +94,7 @@ impl Reduced {
             sensitive_mean: c.sensitive.mean.clone(),
             inputs: c.inputs().map(|(cross, mean)| (basis.transpose() * cross, mean.to_vec())),
             basis,
+            bounding: None,
         })
     }
 
@@ -115,6 +119,7 @@ impl Reduced {
             basis: Mat::zeros(0, directions),
             centre: vec![0.0; directions],
             inputs: None,
+            bounding: None,
         }
     }
 
@@ -151,6 +156,16 @@ impl Reduced {
     /// The unpenalised problem.
     pub(crate) fn exact(&self) -> &Problem {
         self.ridged.as_ref().map_or(&self.problem, |r| &r.exact)
+    }
+
+    /// The problem that certificates come from.
+    pub(crate) fn certifying(&self) -> &Problem {
+        self.bounding.as_ref().unwrap_or_else(|| self.exact())
+    }
+
+    /// The number of directions outside of the problem, which are all kept.
+    pub(crate) fn outside(&self) -> usize {
+        self.bounding.as_ref().map_or(0, |_| self.basis_size - self.size())
     }
 
     /// Whether there is a direction uncorrelated with all labels.

@@ -16,6 +16,8 @@ use crate::{Error, Result};
 /// `W = Sᵀ L⁻ᵀ`, with `S` picking and scaling features.
 pub(crate) struct Whitening {
     features: usize,
+    /// How many of them vary.
+    varying: usize,
     picked: Vec<usize>,
     /// One over the scale of each picked feature.
     inverse_scale: Vec<f64>,
@@ -47,7 +49,8 @@ impl Whitening {
             a[(j, j)] += ridge + covariances.floor.get(j).copied().unwrap_or(0.0);
         }
         let factor = cholesky(a.as_ref()).map_err(|_| Error::Unstable)?;
-        Ok(Whitening { features: m, picked: (0..m).collect(), inverse_scale: vec![1.0; m], factor })
+        let (picked, inverse_scale) = ((0..m).collect(), vec![1.0; m]);
+        Ok(Whitening { features: m, varying: m, picked, inverse_scale, factor })
     }
 
     fn plain(covariances: &Covariances, varying: &[usize]) -> Result<Self> {
@@ -68,6 +71,7 @@ impl Whitening {
         let (order, factor) = pivoted_cholesky(correlation, rank)?;
         Ok(Whitening {
             features: c.nrows(),
+            varying: varying.len(),
             picked: order.iter().map(|&i| varying[i]).collect(),
             inverse_scale: order.iter().map(|&i| inverse[i]).collect(),
             factor,
@@ -105,10 +109,20 @@ impl Whitening {
     /// least ones. Which of them pivoting finds depends on the basis that the features have, and
     /// the features of a kernel have whatever basis its landmarks come in.
     pub(crate) fn least(&self, c: MatRef<'_, f64>, w: Mat<f64>) -> Mat<f64> {
-        if self.basis() == self.features {
-            return w;
+        match self.range(c) {
+            None => w,
+            Some(range) => &range * (range.transpose() * w),
         }
-        let range = self.whiten(c).transpose().to_owned().qr().compute_thin_Q();
-        &range * (range.transpose() * w)
+    }
+
+    /// An orthonormal basis of the range of `C`, where that is less than all that varies.
+    pub(crate) fn range(&self, c: MatRef<'_, f64>) -> Option<Mat<f64>> {
+        let less = self.basis() < self.varying;
+        less.then(|| self.whiten(c).transpose().to_owned().qr().compute_thin_Q())
+    }
+
+    /// `W Wᵀ a`: the inverse of `C` on its range, where `a` is in it.
+    pub(crate) fn solve(&self, a: MatRef<'_, f64>) -> Mat<f64> {
+        self.unwhiten(self.whiten(a).as_ref())
     }
 }

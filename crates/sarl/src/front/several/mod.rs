@@ -278,6 +278,9 @@ pub(super) fn bound(
     multipliers: &[f64],
 ) -> Result<f64> {
     match Faced::new(problem, cap, limits) {
+        Some(faced) if limits.side == Limited::Sensitive => {
+            Ok(faced.bound(multipliers)? + problem.target.beyond)
+        }
         Some(faced) => faced.bound(multipliers),
         None => Ok(f64::INFINITY),
     }

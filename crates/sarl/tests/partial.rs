@@ -1,0 +1,125 @@
+//! Partial erasure in a few directions is that of the whole problem.
+#![allow(clippy::unwrap_used, reason = "these are tests")]
+
+mod common;
+
+use common::{Table, synthetic};
+use faer::Mat;
+use sarl::{
+    Block, Covariances, Erasing, FeatureMap, Front, Goal, Layout, Model, Moments, MomentsOptions,
+    Reduced, Role,
+};
+
+fn layout(table: &Table) -> Layout {
+    let classes = table.s.iter().max().map_or(2, |&c| c as usize + 1);
+    Layout::dense(table.width).keep_features().class("s", Role::Sensitive, classes)
+}
+
+fn covariances(layout: &Layout, x: &Mat<f64>, s: &[u32]) -> Covariances {
+    let mut moments = Moments::new(layout.clone(), MomentsOptions::default()).unwrap();
+    moments.push(&Block::new(x.as_ref()).class(s)).unwrap();
+    moments.covariances().unwrap()
+}
+
+fn near(a: f64, b: f64, size: f64, what: &str) {
+    assert!((a - b).abs() <= 1e-9 * size, "{what}: {a} is not {b}");
+}
+
+/// The features of a table with columns of sizes that fall as a power of their number.
+fn graded(table: &Table, power: f64) -> Mat<f64> {
+    Mat::from_fn(table.x().nrows(), table.width, |i, j| {
+        table.x()[(i, j)] * ((j + 1) as f64).powf(-power)
+    })
+}
+
+fn compare(layout: &Layout, c: &Covariances, goal: &Goal, what: &str) {
+    let map = FeatureMap::linear(c.mean.len());
+    let whole = Model::new(&map, layout, &Reduced::new(c, 0.0).unwrap(), None, goal.clone());
+    let ours = Erasing::partial(&map, layout, c, goal.clone(), false);
+    let (whole, ours) = match (whole, ours) {
+        (Ok(whole), Ok(ours)) => (whole, ours),
+        (Err(_), Err(_)) => return,
+        (whole, ours) => panic!("{what}: {:?} beside {:?}", whole.err(), ours.err()),
+    };
+    let (a, b) = (ours.point(), whole.point());
+    let size = whole.front().unwrap().bounds().gamma_max;
+    let what = format!("{what} {goal:?}");
+    near(a.losses.jy, b.losses.jy, size, &format!("{what}: jy"));
+    near(a.losses.js, b.losses.js, whole.front().unwrap().bounds().alpha_max, &format!("{what}: js"));
+    assert_eq!(a.dim, b.dim, "{what}: dim");
+    near(ours.certificate().dual_bound, whole.certificate().dual_bound, size, &format!("{what}: bound"));
+    let (a, b) = (ours.bounds(), *whole.front().unwrap().bounds());
+    near(a.gamma_max, b.gamma_max, size, &format!("{what}: gamma_max"));
+    near(a.alpha_min, b.alpha_min, b.alpha_max, &format!("{what}: alpha_min"));
+    let again = Erasing::from_bytes(&ours.to_bytes().unwrap()).unwrap();
+    near(again.retune(goal.clone()).unwrap().point().losses.jy, ours.point().losses.jy, size, &what);
+}
+
+#[test]
+fn it_is_the_erasure_of_the_whole_problem() {
+    for seed in 0..12_u64 {
+        let classes = [2, 2, 3, 5][seed as usize % 4];
+        let (rows, width) = [(400, 8), (500, 24), (300, 40)][seed as usize % 3];
+        let table = synthetic(seed, rows, width, 2, classes);
+        let x = graded(&table, [0.0, 0.5, 1.0, 1.5][(seed / 3) as usize]);
+        let (layout, c) = (layout(&table), covariances(&layout(&table), &x, &table.s));
+        for goal in [0.001, 0.01, 0.05, 0.2].map(Goal::Leakage) {
+            compare(&layout, &c, &goal, &format!("seed {seed}"));
+        }
+        for goal in [Goal::Lambda(0.3), Goal::Lambda(0.9), Goal::Utility(0.98)] {
+            compare(&layout, &c, &goal, &format!("seed {seed}"));
+        }
+    }
+}
+
+#[test]
+fn constants_copies_and_few_rows_make_no_difference() {
+    for (seed, rows) in [(1, 300), (2, 300), (3, 15), (4, 20)] {
+        let table = synthetic(seed, rows, 18, 2, 2);
+        let x = Mat::from_fn(rows, 18, |i, j| match j {
+            3 => 7.5,
+            11 => table.x()[(i, 2)],
+            12 => table.x()[(i, 4)] - 2.0 * table.x()[(i, 5)],
+            _ => table.x()[(i, j)],
+        });
+        let (layout, c) = (layout(&table), covariances(&layout(&table), &x, &table.s));
+        for goal in [Goal::Leakage(0.05), Goal::Leakage(0.3), Goal::Lambda(0.6)] {
+            compare(&layout, &c, &goal, &format!("seed {seed}"));
+        }
+    }
+}
+
+#[test]
+fn a_limit_for_each_of_several_attributes() {
+    let table = synthetic(9, 600, 16, 2, 3);
+    let layout = Layout::dense(16)
+        .keep_features()
+        .class("s", Role::Sensitive, 3)
+        .class("y", Role::Sensitive, 2);
+    let mut moments = Moments::new(layout.clone(), MomentsOptions::default()).unwrap();
+    moments.push(&Block::new(table.x()).class(&table.s).class(&table.y)).unwrap();
+    let c = moments.covariances().unwrap();
+    for goal in [Goal::Leakage(0.02), Goal::Leakage(0.1), Goal::Lambda(0.5)] {
+        compare(&layout, &c, &goal, "two attributes");
+    }
+}
+
+#[test]
+fn its_front_is_that_of_the_whole_problem() {
+    for (seed, classes) in [(1, 2), (2, 4)] {
+        let table = synthetic(seed, 500, 30, 2, classes);
+        let x = graded(&table, 1.0);
+        let (layout, c) = (layout(&table), covariances(&layout(&table), &x, &table.s));
+        let (map, reduced) = (FeatureMap::linear(30), Reduced::new(&c, 0.0).unwrap());
+        let ours = Erasing::partial(&map, &layout, &c, Goal::Leakage(0.0), true).unwrap();
+        let (ours, whole) = (ours.front().unwrap(), Front::new(&reduced, None).unwrap());
+        let (a, b) = (ours.breakpoints().unwrap(), whole.breakpoints().unwrap());
+        assert_eq!(a.len(), b.len());
+        a.iter().zip(&b).for_each(|(a, b)| near(*a, *b, 1.0, "breakpoint"));
+        for (a, b) in ours.points(31).unwrap().iter().zip(whole.points(31).unwrap()) {
+            near(a.losses.jy, b.losses.jy, whole.bounds().gamma_max, "jy");
+            near(a.losses.js, b.losses.js, whole.bounds().alpha_max, "js");
+            assert_eq!(a.dim, b.dim);
+        }
+    }
+}
