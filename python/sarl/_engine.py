@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from . import _arrow, _files
 from ._checks import named_columns
 from ._columns import Columns
-from ._inputs import moment_options, name_inputs, unseen
+from ._inputs import moment_options, name_inputs, needs_target, unseen
 from ._moments import Moments
 from ._sample import Sample
 from ._shard import Shard
@@ -38,7 +38,7 @@ def shard_for(
     from ._kernel import KernelSARL
 
     options = moment_options(estimator) | {"n_jobs": 1}
-    if estimator._erases and options["criterion"] == "parity":
+    if not needs_target(estimator):
         target = None
     elif not target:
         raise ValueError("target is missing: name the columns that hold what is to be kept")

@@ -40,7 +40,7 @@ fn parsed(params: &str) -> PyResult<FitParams> {
     serde_json::from_str(params).map_err(|e| wrong(format!("these are no parameters: {e}")))
 }
 
-fn layout_of(
+pub fn layout_of(
     dense: usize,
     categories: &[usize],
     labels: &[LabelOf],
@@ -203,7 +203,8 @@ impl Fit {
     }
 
     /// Held-out losses at evenly spaced λ, or at a goal, there for each label too.
-    #[pyo3(signature = (params, *, points=None, goal_name=None, value=None, threads=None))]
+    #[pyo3(signature = (params, *, points=None, goal_name=None, value=None, preserve=false, threads=None))]
+    #[allow(clippy::too_many_arguments, reason = "keywords of Python's")]
     fn held_out<'py>(
         &self,
         py: Python<'py>,
@@ -211,6 +212,7 @@ impl Fit {
         points: Option<usize>,
         goal_name: Option<&str>,
         value: Option<Limit>,
+        preserve: bool,
         threads: Option<usize>,
     ) -> PyResult<Bound<'py, PyDict>> {
         let asked = match (goal_name, value) {
@@ -222,6 +224,10 @@ impl Fit {
             py,
             threads,
             move |_| match asked {
+                Some(_) if preserve => {
+                    let (losses, labels) = fitted.preserved_heldout()?;
+                    Ok((vec![losses], Some(labels)))
+                }
                 Some(goal) if fitted.erases(&goal) => {
                     let (losses, labels) = fitted.erased_heldout()?;
                     Ok((vec![losses], Some(labels)))
@@ -239,8 +245,10 @@ impl Fit {
     }
 
     /// Solves for a goal: the model, and the mean and the spread of each dense column.
-    /// A full erasure that is not wanted whole holds no more than what goes.
-    #[pyo3(signature = (params, *, goal_name, value, whole=true, threads=None))]
+    /// A full erasure that is not wanted whole holds no more than what goes; it may preserve targets
+    /// beside the features.
+    #[pyo3(signature = (params, *, goal_name, value, whole=true, preserve=false, threads=None))]
+    #[allow(clippy::too_many_arguments, reason = "keywords of Python's")]
     fn solve<'py>(
         &self,
         py: Python<'py>,
@@ -248,6 +256,7 @@ impl Fit {
         goal_name: &str,
         value: Limit,
         whole: bool,
+        preserve: bool,
         threads: Option<usize>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let goal = goal(goal_name, value)?;
@@ -257,6 +266,9 @@ impl Fit {
             py,
             threads,
             move |_| {
+                if preserve {
+                    return Ok(Solved::Erasing(Box::new(shared.preserve()?)));
+                }
                 Ok(match !whole && shared.erases(&goal) {
                     true => Solved::Erasing(Box::new(shared.erase(goal)?)),
                     false => Solved::Whole(Box::new(shared.solve(goal)?)),

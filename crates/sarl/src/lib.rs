@@ -62,7 +62,9 @@ pub mod moments;
 pub mod spectral;
 pub mod tolerance;
 
-pub use encoder::{Encoder, Erasing, Erasure, Model};
+pub use encoder::{
+    Encoder, Erasing, Erasure, Model, Oracle, OracleSums, Quadratic, QuadraticSums,
+};
 pub use error::{Error, Mismatch, Place, Result};
 pub use features::{
     Choice, Family, FeatureMap, Kernel, LandmarkOptions, Map, Scaling, Spanned, Wide, median_gamma,
@@ -75,6 +77,7 @@ pub use front::{
     Attribute, Attributes, Bounds, Certificate, Front, Goal, HeldOut, HeldOutLabel, HeldOutLabels,
     HeldOutLosses, LabelBounds, Method, NamedLimits, Point, RidgeChoice, SensitiveBounds, Solution,
     TargetBounds, best_erasing_ridge, best_ridge, default_ridge, erased_heldout, mean_variance,
+    preserved_heldout,
 };
 pub use labels::Criterion;
 pub use moments::{

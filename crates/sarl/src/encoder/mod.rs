@@ -34,7 +34,9 @@ mod erasing;
 mod erasure;
 mod file;
 mod frozen;
+pub mod labelled;
 mod model;
+mod preserving;
 mod spanned;
 #[cfg(test)]
 mod tests;
@@ -42,4 +44,6 @@ mod tests;
 pub use erasing::Erasing;
 pub use erasure::Erasure;
 pub use frozen::Encoder;
+pub use labelled::{Oracle, OracleSums, Quadratic, QuadraticSums};
 pub use model::Model;
+pub(crate) use preserving::split;

@@ -8,7 +8,7 @@ use crate::encoder::{Erasing, Model};
 use crate::features::FeatureMap;
 use crate::front::{
     Front, Goal, HeldOut, HeldOutLabels, HeldOutLosses, best_erasing_ridge, best_ridge,
-    default_ridge, erased_heldout, mean_variance,
+    default_ridge, erased_heldout, mean_variance, preserved_heldout,
 };
 use crate::moments::{Layout, Moments};
 use crate::spectral::Reduced;
@@ -168,6 +168,17 @@ impl Fitted {
     /// The held-out losses of a full erasure.
     pub fn erased_heldout(&self) -> Result<(HeldOutLosses, HeldOutLabels)> {
         erased_heldout(&self.moments, self.erasing_ridge()?)
+    }
+
+    /// A full erasure that keeps the covariance of the features with every target beside them:
+    /// [`Erasing::preserving`].
+    pub fn preserve(&self) -> Result<Erasing> {
+        Erasing::preserving(&self.map, &self.layout, &self.moments.covariances()?)
+    }
+
+    /// The held-out losses of that.
+    pub fn preserved_heldout(&self) -> Result<(HeldOutLosses, HeldOutLabels)> {
+        preserved_heldout(&self.moments)
     }
 
     fn erasing_ridge(&self) -> Result<f64> {

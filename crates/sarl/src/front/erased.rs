@@ -20,7 +20,7 @@ use super::attributes::HeldOutLabels;
 use super::average::{Loss, SHRINKAGE, Side, held_out, strongest};
 use super::heldout::HeldOutLosses;
 use super::whole::Whole;
-use crate::encoder::Erasure;
+use crate::encoder::{Erasure, split};
 use crate::moments::{Covariances, LabelCovariances, Moments};
 use crate::spectral::linalg::{cholesky, congruence, solve_lower, solve_lower_transposed};
 use crate::{Error, Result, tolerance};
@@ -28,6 +28,23 @@ use crate::{Error, Result, tolerance};
 /// The held-out losses of full erasure, with the features as the target. `ridge` is that of
 /// [`Erasing::new`](crate::Erasing::new).
 pub fn erased_heldout(moments: &Moments, ridge: f64) -> Result<(HeldOutLosses, HeldOutLabels)> {
+    heldout_of(moments, &|train| Erasure::full(train, ridge))
+}
+
+/// The held-out losses of an erasure that preserves the targets beside the features.
+pub fn preserved_heldout(moments: &Moments) -> Result<(HeldOutLosses, HeldOutLabels)> {
+    heldout_of(moments, &|train| Erasure::preserving(train, moments.layout()))
+}
+
+/// The held-out losses of what `erase` makes of the rows that it is given.
+fn heldout_of(
+    moments: &Moments,
+    erase: &dyn Fn(&Covariances) -> Result<Erasure>,
+) -> Result<(HeldOutLosses, HeldOutLabels)> {
+    let only_features = |c: Covariances| match c.target.labels.len() {
+        1 => c,
+        _ => Covariances { target: split(&c.target, moments.layout()).0, ..c },
+    };
     let folds = moments.options().folds;
     if folds < 2 {
         return Err(Error::OneFold);
@@ -35,20 +52,20 @@ pub fn erased_heldout(moments: &Moments, ridge: f64) -> Result<(HeldOutLosses, H
     let (mut kept, mut own, mut fresh) = (Vec::new(), Vec::new(), Vec::new());
     for fold in 0..folds {
         let others: Vec<usize> = (1..folds).map(|step| (fold + step) % folds).collect();
-        let test = moments.of_folds(&[fold])?;
+        let test = only_features(moments.of_folds(&[fold])?);
         let train = moments.to_learn_from(&others)?;
-        let erasure = Erasure::full(&train, ridge)?;
+        let erasure = erase(&train)?;
         kept.push(changed(&erasure, &train, &test));
         own.push(untaught(&train.sensitive, &test));
         drop(train);
         let (first, second) = others.split_at(folds / 2);
         let parts = (moments.to_learn_from(first), moments.to_learn_from(second));
         let (Ok(first), Ok(second)) = parts else { continue };
-        let Ok(erasure) = Erasure::full(&first, ridge) else { continue };
+        let Ok(erasure) = erase(&first) else { continue };
         drop(first);
         fresh.push(taught(&erasure, &second, &test)?);
     }
-    let whole = Whole::of_features(&moments.covariances()?);
+    let whole = Whole::of_features(&only_features(moments.covariances()?));
     let target = Side::new(&whole.target, kept.iter());
     Ok(held_out(target, strongest(&whole.sensitive, &own, &fresh)))
 }
