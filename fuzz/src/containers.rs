@@ -7,7 +7,9 @@ use std::ops::Range;
 
 use faer::Mat;
 use safetensors::SafeTensors;
-use sarl::{Block, Erasing, FeatureMap, Fit, FitParams, Goal, Model, Moments, Reduced};
+use sarl::{
+    Block, Erasing, FeatureMap, Fit, FitParams, Goal, Model, Moments, Oracle, Quadratic, Reduced,
+};
 use sarl_data::Schema;
 
 /// The bytes, and the same with the right checksum where there is a place for one.
@@ -51,6 +53,14 @@ pub(crate) fn model(bytes: &[u8]) {
         let _ = Erasing::from_bytes(bytes).map(|erasing| {
             let again = erasing.to_bytes().expect("what was read can be written");
             Erasing::from_bytes(&again).expect("what was written can be read");
+        });
+        let _ = Oracle::from_bytes(bytes).map(|oracle| {
+            let again = oracle.to_bytes().expect("what was read can be written");
+            Oracle::from_bytes(&again).expect("what was written can be read");
+        });
+        let _ = Quadratic::from_bytes(bytes).map(|quadratic| {
+            let again = quadratic.to_bytes().expect("what was read can be written");
+            Quadratic::from_bytes(&again).expect("what was written can be read");
         });
         let Ok(model) = Model::from_bytes(bytes) else { return };
         let encoder = model.encoder();

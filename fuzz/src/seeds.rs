@@ -255,7 +255,21 @@ fn models() -> Vec<Vec<u8>> {
     let mut found: Vec<Vec<u8>> =
         fits().into_iter().map(|fit| model(fit).expect("it can be solved")).collect();
     found.extend(erasing());
+    found.extend(labelled().into_iter().flatten());
     found
+}
+
+/// So are erasures of rows whose labels are known.
+fn labelled() -> Option<[Vec<u8>; 2]> {
+    let x = Mat::from_fn(24, 3, |i, j| ((i * (5 + 2 * j)) % 13) as f64);
+    let s: Vec<u32> = (0..24).map(|i| u32::from(x[(i, 0)] > 6.0)).collect();
+    let layout = Layout::dense(3).keep_features().class("s", Role::Sensitive, 2);
+    let block = Block::new(x.as_ref()).class(&s);
+    let mut oracle = sarl::OracleSums::new(layout.clone()).ok()?;
+    oracle.push(&block).ok()?;
+    let mut quadratic = sarl::QuadraticSums::new(layout).ok()?;
+    quadratic.push(&block).ok()?;
+    Some([oracle.solve().ok()?.to_bytes().ok()?, quadratic.solve().ok()?.to_bytes().ok()?])
 }
 
 /// A full erasure is a file of its own kind.

@@ -24,6 +24,7 @@ from ._files import load
 from ._kernel import KernelSARL
 from ._linear import SARL
 from ._moments import Moments
+from ._oracle import OracleEraser, QuadraticEraser
 from ._results import Audit, Bounds, Front, HeldOut, Point
 
 __all__ = [
@@ -38,7 +39,9 @@ __all__ = [
     "HeldOut",
     "KernelSARL",
     "Moments",
+    "OracleEraser",
     "Point",
+    "QuadraticEraser",
     "Shard",
     "__version__",
     "audit",

@@ -176,8 +176,8 @@ def compare(
         Other rows: half of them teach the attackers, the others test them. Without them X is
         parted: two fifths fit the encoders, three tenths teach, three tenths test.
     rivals : "all", "none" or list of str, default="all"
-        Other methods: "ssgd", "lfr", "vae", "vfae", "ml-arl", "maxent-arl", "leace", "inlp"; all are
-        those that can hide such labels.
+        Other methods: "ssgd", "lfr", "vae", "vfae", "ml-arl", "maxent-arl", "leace", "splince",
+        "inlp", "rlace", "fare"; all are those that can hide such labels.
     leakages : list of float, optional
         Leakages to ask of our encoders, 0 to 1; seven from none to all by default.
     hiding : list of float, optional

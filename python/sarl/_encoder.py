@@ -207,6 +207,6 @@ class Encoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.target_tags.multi_output = True
-        tags.target_tags.required = not self._erases
+        tags.target_tags.required = not self._erases or bool(getattr(self, "preserve", False))
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags

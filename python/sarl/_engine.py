@@ -15,7 +15,7 @@ from . import _arrow, _cells, _files
 from ._certified import CertifiedSARL
 from ._checks import named_columns
 from ._columns import Columns
-from ._inputs import moment_options, name_inputs, unseen
+from ._inputs import moment_options, name_inputs, needs_target, unseen
 from ._moments import Moments
 from ._sample import Sample
 from ._shard import Shard
@@ -44,7 +44,7 @@ def shard_for(
     if certified:
         estimator._check_unweighted(weight)
         kernel = estimator if estimator._new_moments()._kernel is not None else None
-    if estimator._erases and options["criterion"] == "parity":
+    if not needs_target(estimator):
         target = None
     elif not target:
         raise ValueError("target is missing: name the columns that hold what is to be kept")

@@ -47,6 +47,14 @@ class Eraser(OneToOneFeatureMixin, Estimator):  # type: ignore[misc]
         least. They have no more rows than the fit: one with many more finds more. Shrinking the
         covariance of X instead, as ``concept-erasure`` does, changes X less or more but not what a
         linear adversary finds.
+    preserve : bool, default=False
+        Whether the covariance of X with y, which `fit` then needs, is preserved: the erased X has none
+        with `sensitive_features` and that of X with y, at the least change that does both (SPLINCE,
+        Holstege et al. 2025). Only for a full erasure with ``criterion="parity"``. It changes X more than
+        an erasure without it, and a linear model that is fitted anew without a penalty finds the
+        same of y after both. It is for models that are not fitted anew, or that are with a penalty. What
+        y and `sensitive_features` have in common cannot be preserved and erased: where they share a
+        direction of X, `fit` says so and gives no result.
     {criterion}
         Other criteria than parity need y in `fit`: attributes are hidden beside it, and it is not
         kept by itself.
@@ -100,6 +108,7 @@ class Eraser(OneToOneFeatureMixin, Estimator):  # type: ignore[misc]
         ridge: float | str | None = None,
         folds: int = 5,
         precision: str = "double",
+        preserve: bool = False,
         criterion: str = "parity",
         favourable: Any = None,
         target_type: str | dict[str, str] = "auto",
@@ -118,6 +127,7 @@ class Eraser(OneToOneFeatureMixin, Estimator):  # type: ignore[misc]
         self.ridge = ridge
         self.folds = folds
         self.precision = precision
+        self.preserve = preserve
         self.criterion = criterion
         self.favourable = favourable
         self.target_type = target_type
@@ -135,13 +145,32 @@ class Eraser(OneToOneFeatureMixin, Estimator):  # type: ignore[misc]
         return json.dumps(json.loads(solved.params or "{}") | {"ridge": NO_RIDGE})
 
     def _solve(self, goal: Goal, moments: Moments, *, whole: bool = False) -> Solved:
-        if self._ridge() != NO_RIDGE and (
-            whole or goal not in (("max_leakage", 0.0), ("trade_off", 1.0))
-        ):
+        full = not whole and goal in (("max_leakage", 0.0), ("trade_off", 1.0))
+        if self._ridge() != NO_RIDGE and not full:
             raise ValueError(
                 f"ridge={self.ridge!r} is for a full erasure: other trade-offs of an eraser have none"
             )
-        return Solved.solve(moments, fit_params(self, moments), goal, whole, threads(self.n_jobs))
+        if self.preserve:
+            self._check_preserve(full)
+        params = fit_params(self, moments)
+        return Solved.solve(
+            moments, params, goal, whole, threads(self.n_jobs), preserve=bool(self.preserve)
+        )
+
+    def _check_preserve(self, full: bool) -> None:
+        """Refuses what an erasure that preserves y has not."""
+        if not full:
+            raise ValueError(
+                "preserve=True is for a full erasure: there is no partial one, and no front, that "
+                "preserves y"
+            )
+        if self.criterion != "parity":
+            raise ValueError(
+                f"preserve=True and criterion={self.criterion!r}: what is preserved and what is hidden "
+                "beside it would be the same y; use criterion='parity'"
+            )
+        if self._ridge() != NO_RIDGE:
+            raise ValueError(f"preserve=True and ridge={self.ridge!r}: it has no ridge")
 
     def save(self, path: str | os.PathLike[str], *, whole: bool = False) -> None:
         """Write the model file: whole, or not at all.
@@ -168,13 +197,19 @@ class Eraser(OneToOneFeatureMixin, Estimator):  # type: ignore[misc]
         solved = self._fitted()
         if solved.model.is_whole or self._moments is None:
             return solved
+        if self.preserve:
+            self._check_preserve(False)
         params = self._front_params(solved)
         jobs = threads(self.n_jobs)
         return Solved.solve(self._moments, params, solved.model.goal, False, jobs, front=True)
 
     @classmethod
     def _params_of(cls, solved: Solved) -> dict[str, Any]:
-        return super()._params_of(solved) | {"ridge": solved.model.ridge or None}
+        model = solved.model
+        return super()._params_of(solved) | {
+            "ridge": model.ridge or None,
+            "preserve": model.is_preserving,
+        }
 
     @property
     def _n_features_out(self) -> int:

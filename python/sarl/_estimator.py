@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ._checks import GOALS, Goal, Limit, is_whole, one_goal, renamed, threads
 from ._encoder import Encoder, not_fitted
-from ._inputs import add_rows, check_criterion, fit_params, name_inputs
+from ._inputs import add_rows, check_criterion, fit_params, name_inputs, needs_target
 from ._moments import Moments
 from ._results import Bounds, Front, HeldOut, Point
 from ._rows import is_tensor, native
@@ -130,6 +130,13 @@ class Estimator(Encoder):
             raise ValueError("the moments have a target: update them without y, or use SARL")
         if not self._erases and moments._keeps(moments._labels):
             raise ValueError("the moments have no target: update them with y, or use Eraser")
+        if self._erases and bool(moments._of(True)) != needs_target(self):
+            raise ValueError(
+                "the moments have a target that is neither preserved nor what attributes are hidden "
+                "beside: use preserve=True, or update them without y"
+                if moments._of(True)
+                else "the moments have no target to preserve: update them with y"
+            )
         check_criterion(self, moments)
         moments = moments.copy()
         solved = self._solve(self._goal(), moments)

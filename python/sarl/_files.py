@@ -76,8 +76,8 @@ def schema_of(solved: Solved) -> dict[str, Any]:
 
 
 def keeps_features(solved: Solved) -> bool:
-    """Whether the features themselves are kept: no label of the model is a target."""
-    return not any(label[1] for label in solved.model.labels)
+    """Whether the features themselves are kept: by an erasure, or where no label is a target."""
+    return not solved.model.is_whole or not any(label[1] for label in solved.model.labels)
 
 
 def schema(
@@ -128,7 +128,7 @@ def load(path: str | os.PathLike[str], cls: type[E] | None = None) -> E:
 
     Returns
     -------
-    SARL, KernelSARL, CertifiedSARL or Eraser
+    SARL, KernelSARL, CertifiedSARL, Eraser, OracleEraser or QuadraticEraser
         The fitted estimator.
 
     Examples
@@ -156,6 +156,11 @@ def from_bytes(data: bytes, name: str, cls: type[E] | None = None) -> E:
     """The fitted estimator in the bytes of a model file of this name."""
     import sarl
 
+    if _core.LabelledErasure.is_file(data):
+        from ._oracle import restored as restored_by_labels
+
+        known: E = restored_by_labels(data, name, cls)
+        return known
     try:
         model = _core.Model.from_bytes(data)
     except ValueError as problem:
@@ -203,6 +208,8 @@ def _class(solved: Solved, about: dict[str, Any], package: Any) -> Any:
         return package.CertifiedSARL
     if about.get("class") in ("SARL", "KernelSARL", "Eraser"):
         return getattr(package, about["class"])
+    if not solved.model.is_whole:
+        return package.Eraser
     if not solved.model.is_linear:
         return package.KernelSARL
     erases = keeps_features(solved)

@@ -51,6 +51,12 @@ def moment_options(estimator: Any) -> dict[str, Any]:
     }
 
 
+def needs_target(estimator: Any) -> bool:
+    """Whether y is used: kept, preserved, or what attributes are hidden beside."""
+    preserves = bool(getattr(estimator, "preserve", False))
+    return not estimator._erases or preserves or criterion_of(estimator)[0] != "parity"
+
+
 def criterion_of(estimator: Any) -> tuple[Any, Any]:
     """The criterion that an estimator asks for, and its favourable class; parity where it has none."""
     return getattr(estimator, "criterion", "parity"), getattr(estimator, "favourable", None)
@@ -86,10 +92,11 @@ def add_rows(
     """These moments, or new ones, with more rows. Nothing changes where rows are refused."""
     rows = read_rows(estimator, X, reset=moments is None, least=least)
     hidden, leave_out = read_sensitive(estimator, rows, s)
-    # Beside y attributes are hidden; without a criterion of that kind an eraser needs none.
-    beside = not estimator._erases or criterion_of(estimator)[0] != "parity"
+    beside = needs_target(estimator)
     if y is None and beside:
         kept = "beside which attributes are hidden" if estimator._erases else "what is to be kept"
+        if getattr(estimator, "preserve", False):
+            kept = "what is to be preserved"
         raise ValueError(
             f"This {type(estimator).__name__} estimator requires y to be passed, but the target y is "
             f"None: y is {kept}"

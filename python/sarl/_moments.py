@@ -72,7 +72,7 @@ class Moments:
     {criterion}
     keep_features : bool, default=False
         Whether the features themselves are kept, as an :class:`Eraser` does; y then only says beside
-        what the criterion hides.
+        what the criterion hides, or, with parity, what ``Eraser(preserve=True)`` preserves.
     n_jobs : int or None, default=None
         Threads; None or -1 for all cores.
 
@@ -232,10 +232,6 @@ class Moments:
                 else "y was given before, and must be given again"
             )
         _labels.check(labels, values, dense.shape[0])
-        if self.keep_features and target and self.criterion == "parity":
-            raise ValueError(
-                "keep_features and y: with criterion='parity' nothing is hidden beside a target"
-            )
         _criterion.settle(self.criterion, self.favourable, labels, add=True)
         keys = self._keys(part)
         core = self._ready(part)

@@ -58,11 +58,18 @@ class Solved:
         jobs: int | None,
         *,
         front: bool = False,
+        preserve: bool = False,
     ) -> Solved:
         """The solution for a goal; with `front` an erasure knows all other trade-offs too."""
         assert moments._core is not None and moments._columns is not None
         model, spreads = moments._core.solve(
-            params, goal_name=goal[0], value=goal[1], whole=whole, front=front, threads=jobs
+            params,
+            goal_name=goal[0],
+            value=goal[1],
+            whole=whole,
+            front=front,
+            preserve=preserve,
+            threads=jobs,
         )
         if model.ridge == 0 and model.rows < 5 * model.basis:
             warnings.warn(
@@ -71,7 +78,7 @@ class Solved:
                 UserWarning,
                 stacklevel=4,
             )
-        if model.dim == 0 and moments._of(True):
+        if model.dim == 0 and moments._of(True) and not preserve:
             warnings.warn(
                 "z has no columns: nothing that is to be kept can be encoded within this limit",
                 UserWarning,
@@ -108,7 +115,8 @@ class Solved:
         if moments.folds < 2:
             return None
         try:
-            return moments._core.held_out(params, threads=jobs, **wanted)
+            preserve = self.model.is_preserving
+            return moments._core.held_out(params, threads=jobs, preserve=preserve, **wanted)
         except ValueError as problem:
             warnings.warn(f"no held-out losses: {problem}", UserWarning, stacklevel=5)
             return None

@@ -40,7 +40,7 @@ fn parsed(params: &str) -> PyResult<FitParams> {
     serde_json::from_str(params).map_err(|e| wrong(format!("these are no parameters: {e}")))
 }
 
-fn layout_of(
+pub fn layout_of(
     dense: usize,
     categories: &[usize],
     labels: &[LabelOf],
@@ -203,7 +203,8 @@ impl Fit {
     }
 
     /// Held-out losses at evenly spaced λ, or at a goal, there for each label too.
-    #[pyo3(signature = (params, *, points=None, goal_name=None, value=None, threads=None))]
+    #[pyo3(signature = (params, *, points=None, goal_name=None, value=None, preserve=false, threads=None))]
+    #[allow(clippy::too_many_arguments, reason = "keywords of Python's")]
     fn held_out<'py>(
         &self,
         py: Python<'py>,
@@ -211,6 +212,7 @@ impl Fit {
         points: Option<usize>,
         goal_name: Option<&str>,
         value: Option<Limit>,
+        preserve: bool,
         threads: Option<usize>,
     ) -> PyResult<Bound<'py, PyDict>> {
         let asked = match (goal_name, value) {
@@ -222,6 +224,10 @@ impl Fit {
             py,
             threads,
             move |_| match asked {
+                Some(_) if preserve => {
+                    let (losses, labels) = fitted.preserved_heldout()?;
+                    Ok((vec![losses], Some(labels)))
+                }
                 Some(goal) if fitted.erases_any() => {
                     let (losses, labels) = fitted.erased_heldout(&goal)?;
                     Ok((vec![losses], Some(labels)))
@@ -243,8 +249,8 @@ impl Fit {
 
     /// Solves for a goal: the model, and the mean and the spread of each dense column.
     /// An erasure that is not wanted whole holds no more than the directions that it needs, or with
-    /// `front` those that all goals need.
-    #[pyo3(signature = (params, *, goal_name, value, whole=true, front=false, threads=None))]
+    /// `front` those that all goals need. A full one may preserve targets beside the features.
+    #[pyo3(signature = (params, *, goal_name, value, whole=true, front=false, preserve=false, threads=None))]
     #[allow(clippy::too_many_arguments, reason = "keywords of Python's")]
     fn solve<'py>(
         &self,
@@ -254,6 +260,7 @@ impl Fit {
         value: Limit,
         whole: bool,
         front: bool,
+        preserve: bool,
         threads: Option<usize>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let goal = goal(goal_name, value)?;
@@ -263,6 +270,9 @@ impl Fit {
             py,
             threads,
             move |_| {
+                if preserve {
+                    return Ok(Solved::Erasing(Box::new(shared.preserve()?)));
+                }
                 Ok(match (!whole && shared.erases_any(), front) {
                     (true, true) => Solved::Erasing(Box::new(shared.erase_along(goal)?)),
                     (true, false) => Solved::Erasing(Box::new(shared.erase(goal)?)),

@@ -15,6 +15,7 @@ mod files;
 mod fit;
 mod foreign;
 mod goal;
+mod labelled;
 mod laid;
 mod model;
 mod onnx;
@@ -41,6 +42,7 @@ mod _core {
     #[pymodule_export]
     use super::fit::Fit;
     #[pymodule_export]
+    use super::labelled::{LabelledErasure, LabelledSums};
     use super::laid::side_by_side;
     #[pymodule_export]
     use super::model::Model;

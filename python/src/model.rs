@@ -119,6 +119,15 @@ impl Model {
         self.solved.is_whole()
     }
 
+    /// Whether it is an erasure that preserves targets.
+    #[getter]
+    fn is_preserving(&self) -> bool {
+        match &self.solved {
+            Solved::Erasing(erasing) => erasing.is_preserving(),
+            Solved::Whole(_) => false,
+        }
+    }
+
     /// Whether z is linear in x.
     #[getter]
     fn is_linear(&self) -> bool {

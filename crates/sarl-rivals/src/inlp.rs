@@ -53,11 +53,7 @@ impl Rival for Inlp {
         let rounds = if how.hiding > 0.0 { rounds(data, how)? } else { Vec::new() };
         let taken = (how.hiding * rounds.len() as f64).round() as usize;
         let basis = side_by_side(data.x.ncols(), &rounds[..taken]);
-        let mut projection = Projection { basis, emptied: Emptied::default() };
-        if taken > 0 {
-            projection.emptied = Emptied::new(data.x, projection.encode(data.x)?.as_ref());
-        }
-        Ok(Box::new(projection))
+        Ok(Box::new(Projection::new(basis, data.x)?))
     }
 }
 
@@ -101,7 +97,7 @@ fn rounds(data: &Data<'_>, how: &Fitting<'_>) -> Result<Vec<Mat<f64>>> {
 type Part = (Mat<f64>, Vec<Labels>);
 
 /// The weights of a classifier, if it is better than the guess on rows apart.
-fn informed(
+pub(crate) fn informed(
     x: &Mat<f64>,
     labels: &Labels,
     apart: &Mat<f64>,
@@ -192,7 +188,7 @@ fn side_by_side(rows: usize, parts: &[Mat<f64>]) -> Mat<f64> {
 }
 
 /// `x − x B Bᵀ`.
-fn project(x: &mut Mat<f64>, basis: MatRef<'_, f64>) {
+pub(crate) fn project(x: &mut Mat<f64>, basis: MatRef<'_, f64>) {
     *x -= (&*x * basis) * basis.transpose();
 }
 
@@ -200,9 +196,21 @@ fn failed(reason: &str) -> Error {
     Error::Failed { rival: Inlp.title(), reason: reason.to_owned() }
 }
 
-struct Projection {
+/// x without some orthonormal directions.
+pub(crate) struct Projection {
     basis: Mat<f64>,
     emptied: Emptied,
+}
+
+impl Projection {
+    /// `x` are the training rows.
+    pub(crate) fn new(basis: Mat<f64>, x: MatRef<'_, f64>) -> Result<Self> {
+        let mut projection = Projection { basis, emptied: Emptied::default() };
+        if projection.basis.ncols() > 0 {
+            projection.emptied = Emptied::new(x, projection.encode(x)?.as_ref());
+        }
+        Ok(projection)
+    }
 }
 
 impl Encode for Projection {

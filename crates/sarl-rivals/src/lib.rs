@@ -16,7 +16,9 @@
 //! | [`VAE`] | Kingma, Welling 2013 | nothing: the representation of a plain autoencoder |
 //! | [`VFAE`] | Louizos et al. 2015 | the discrepancy of random features between groups |
 //! | [`Leace`] | Belrose et al. 2023 | the least change that no linear adversary survives |
+//! | [`Splince`] | Holstege et al. 2025 | the same with the covariance of the target kept |
 //! | [`Inlp`] | Ravfogel et al. 2020 | null spaces of linear classifiers |
+//! | [`Rlace`] | Ravfogel et al. 2022 | the projection on which the best classifier does worst |
 //! | [`Fare`] | Jovanović et al. 2023 | leaves of a tree in which groups are mixed |
 //!
 //! ```
@@ -45,6 +47,8 @@ pub mod inlp;
 pub mod leace;
 pub mod lfr;
 mod rival;
+pub mod rlace;
+pub mod splince;
 mod train;
 pub mod variational;
 
@@ -55,11 +59,13 @@ pub use inlp::Inlp;
 pub use leace::Leace;
 pub use lfr::Lfr;
 pub use rival::{About, Data, Encode, Fitting, Rival};
+pub use rlace::Rlace;
+pub use splince::Splince;
 pub use variational::{VAE, VFAE};
 
 /// Every rival, in the order of the paper's table.
 pub fn all() -> Vec<&'static dyn Rival> {
-    vec![&SSGD, &Lfr, &VAE, &VFAE, &ML_ARL, &MAXENT_ARL, &Leace, &Inlp, &Fare]
+    vec![&SSGD, &Lfr, &VAE, &VFAE, &ML_ARL, &MAXENT_ARL, &Leace, &Splince, &Inlp, &Rlace, &Fare]
 }
 
 /// The rival of this name.

@@ -200,6 +200,47 @@ pub enum Error {
         /// The names that there are.
         known: Vec<String>,
     },
+    /// What is to be erased and what is to be preserved share directions of the features.
+    #[error(
+        "`{hidden}` cannot be erased while the covariance with `{kept}` is preserved: {shared} of \
+         the {directions} directions to erase belong to the target too"
+    )]
+    Overlap {
+        /// The sensitive label that has most of a shared direction.
+        hidden: String,
+        /// The target that has most of it.
+        kept: String,
+        /// How many directions are shared.
+        shared: usize,
+        /// How many are to be erased.
+        directions: usize,
+    },
+    /// A class whose rows vary in too few directions to be given the covariance of the others.
+    #[error(
+        "class {class} of `{name}`, counted from 0, has {rows} rows that vary in {found} of the \
+         {expected} directions in which rows vary within classes: no map gives it the covariance of \
+         the others; it needs more rows, or fewer features"
+    )]
+    FlatClass {
+        /// The label.
+        name: String,
+        /// The class, counted from 0.
+        class: u32,
+        /// Its rows of positive weight.
+        rows: u64,
+        /// The directions in which they vary.
+        found: usize,
+        /// Those of all classes.
+        expected: usize,
+    },
+    /// A row of a class that had no rows in the fit.
+    #[error("class {class} of `{name}`, counted from 0, had no rows in the fit")]
+    UnknownClass {
+        /// The label.
+        name: String,
+        /// The class, counted from 0.
+        class: u32,
+    },
     /// The criterion does not suit the labels.
     #[error("{criterion} {problem}")]
     Criterion {

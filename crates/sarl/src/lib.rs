@@ -62,7 +62,9 @@ pub mod moments;
 pub mod spectral;
 pub mod tolerance;
 
-pub use encoder::{Encoder, Erasing, Erasure, Model};
+pub use encoder::{
+    Encoder, Erasing, Erasure, Model, Oracle, OracleSums, Quadratic, QuadraticSums,
+};
 pub use error::{Error, Mismatch, Place, Result};
 pub use features::{
     Choice, Family, FeatureMap, Kernel, LandmarkOptions, Map, Scaling, Spanned, Wide, median_gamma,
@@ -74,8 +76,8 @@ pub use fit::{
 pub use front::{
     Attribute, Attributes, Bounds, Certificate, Front, Goal, HeldOut, HeldOutLabel, HeldOutLabels,
     HeldOutLosses, LabelBounds, Method, NamedLimits, Point, RidgeChoice, SensitiveBounds, Solution,
-    TargetBounds, best_erasing_ridge, best_ridge, default_ridge, erased_heldout,
-    erased_heldout_at, erased_heldout_points, mean_variance,
+    TargetBounds, best_erasing_ridge, best_ridge, default_ridge, erased_heldout, erased_heldout_at,
+    erased_heldout_points, mean_variance, preserved_heldout,
 };
 pub use labels::Criterion;
 pub use moments::{

@@ -25,6 +25,10 @@ pub const CONSTANT: f64 = 8.0 * f64::EPSILON;
 /// A multiple correlation under this is zero: it would explain 1e-16 of a variance.
 pub const SPAN: f64 = 1e-8;
 
+/// What is erased and what is preserved share a direction where the sine of the angle between them
+/// is no more than this: the change of x grows with one over its square.
+pub const OVERLAP: f64 = 1e-6;
+
 /// λ this near to 0 or 1 means the limit.
 pub const LIMIT: f64 = 1e-12;
 

@@ -15,7 +15,7 @@ use super::{DataOptions, EncoderOptions, Files, PageOptions, ProbeOptions};
     mut_arg("kernel", |arg| arg.help("Kernel of the kernel encoder; linear stands for rbf with --ridge auto, as a linear encoder runs anyway")),
 )]
 pub struct Compare {
-    /// Other methods: ssgd, lfr, vae, vfae, ml-arl, maxent-arl, leace, inlp; all or none [default: all that can hide such labels]
+    /// Other methods: ssgd, lfr, vae, vfae, ml-arl, maxent-arl, leace, splince, inlp, rlace, fare; all or none [default: all that can hide such labels]
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     pub rivals: Vec<String>,
     /// Weights of hiding to try with each of them, 0 to 1 [default: its own]

@@ -4,7 +4,8 @@ use sarl::{Label, LabelKind, Role};
 use sarl_data::{Feature, FeatureValues, Schema, Written};
 use serde_json::json;
 
-use super::retune::load;
+use super::erasures::{self, Erasure};
+use super::retune::{bytes_of, read};
 use crate::args::{Global, Info};
 use crate::failure::Outcome;
 use crate::parts::{self, Moments};
@@ -16,7 +17,12 @@ pub fn run(options: &Info, global: &Global) -> Outcome {
     if parts::is_file(&options.model) {
         return moments(&options.model, global);
     }
-    let model = load(&options.model)?;
+    let bytes = bytes_of(&options.model)?;
+    if erasures::is_file(&bytes) {
+        let erasure = Erasure::read(&options.model, &bytes)?;
+        return erasure.print(&options.model, global, labels);
+    }
+    let model = read(&options.model, &bytes)?;
     let front = model.front()?;
     let about_fit = Provenance::of(&model)?;
     let Provenance { schema, heldout, heldout_labels, .. } = &about_fit;

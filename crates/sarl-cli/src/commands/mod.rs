@@ -8,6 +8,7 @@ pub mod compare;
 pub mod data;
 pub mod demo;
 pub mod encode;
+mod erasures;
 pub mod fit;
 pub mod front;
 pub mod info;

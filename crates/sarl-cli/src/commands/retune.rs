@@ -40,10 +40,15 @@ pub fn run(options: &Retune, global: &Global) -> Outcome {
 
 /// Reads a model file.
 pub fn load(path: &Path) -> Outcome<Model> {
+    read(path, &bytes_of(path)?)
+}
+
+/// The bytes of a model file.
+pub fn bytes_of(path: &Path) -> Outcome<Vec<u8>> {
     if is_address(path) {
-        return read(path, &Input::new(path)?.read()?);
+        return Ok(Input::new(path)?.read()?);
     }
-    let bytes = std::fs::read(path).map_err(|e| {
+    std::fs::read(path).map_err(|e| {
         // As for data: what is not there or is no file is the user's, all else the machine's.
         let exit = match e.kind() {
             std::io::ErrorKind::NotFound | std::io::ErrorKind::IsADirectory => Exit::Data,
@@ -55,11 +60,15 @@ pub fn load(path: &Path) -> Outcome<Model> {
             _ => e.to_string(),
         };
         Failure::new(exit, format!("{}: {reason}", path.display()))
-    })?;
-    read(path, &bytes)
+    })
 }
 
-fn read(path: &Path, bytes: &[u8]) -> Outcome<Model> {
+/// The model in the bytes of a file.
+pub fn read(path: &Path, bytes: &[u8]) -> Outcome<Model> {
+    if sarl::Oracle::is_file(bytes) || sarl::Quadratic::is_file(bytes) {
+        let message = format!("{}: holds an erasure that needs the labels of rows", path.display());
+        return Err(Failure::new(Exit::Data, message).hint("`sarl.load` in Python reads it"));
+    }
     if sarl::Erasing::is_file(bytes) {
         let message =
             format!("{}: holds a full erasure, without the problem that it solved", path.display());

@@ -38,7 +38,8 @@ const KIND: &str = "erasure";
 const VERSION: u32 = 1;
 /// What is written where label columns are made of labels.
 const WITH_MADE_LABELS: u32 = 2;
-/// What is written where labels have figures of their own: those of a partial erasure.
+/// What is written where labels have figures of their own, those of a partial erasure, or where
+/// targets are preserved.
 const WITH_FIGURES: u32 = 3;
 
 /// Erasure of x, full or partial; see the module.
@@ -63,6 +64,9 @@ pub(super) struct Description {
     pub(super) bounds: Bounds,
     /// The variance of each label that is hidden, in its own units.
     pub(super) variances: Vec<f64>,
+    /// The loss and the utility of each target whose covariance is preserved.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) preserved: Vec<(f64, f64)>,
     pub(super) ridge: f64,
     /// The figures of each label, where they are not those of a full erasure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -121,9 +125,15 @@ impl Erasing {
         }
         let c = covariances;
         let solved = solve(c, ridge)?;
-        let about = solved.reached(c, layout, goal, ridge);
-        let erasure = solved.erasure.over_inputs(map);
-        Ok(Erasing { erasure, scaling: map.raw.scaling.clone(), about, space: None })
+        let variance = c.target.variance.iter().sum();
+        let about = solved.reached(c, variance, layout, goal, ridge);
+        Ok(Self::of(map, solved.erasure, about))
+    }
+
+    /// An erasure of the features of a map, of which it has the inputs.
+    pub(super) fn of(map: &FeatureMap, erasure: Erasure, about: Description) -> Self {
+        let (erasure, scaling) = (erasure.over_inputs(map), map.raw.scaling.clone());
+        Erasing { erasure, scaling, about, space: None }
     }
 
     /// What is found of each erased direction, and what is taken off for it.
@@ -177,7 +187,12 @@ impl Erasing {
         &self.about.point
     }
 
-    /// The same for the features and for the label that is hidden.
+    /// Whether the covariance of the features with other targets is preserved.
+    pub fn is_preserving(&self) -> bool {
+        !self.about.preserved.is_empty()
+    }
+
+    /// The same for the features, for targets that are preserved and for the labels that are hidden.
     pub fn attributes(&self) -> Attributes {
         if let Some(attributes) = &self.about.attributes {
             return attributes.clone();
@@ -192,8 +207,16 @@ impl Erasing {
             labels.zip(figures).map(one).collect()
         };
         let hidden: Vec<(f64, f64)> = self.about.variances.iter().map(|&v| (v, leakage)).collect();
+        let mut preserved = self.about.preserved.iter().copied();
+        let targets = self.about.labels.iter().filter(|l| l.role == Role::Target);
+        let kept: Vec<(f64, f64)> = targets
+            .filter_map(|l| match l.kind {
+                LabelKind::Features => Some((losses.jy, utility)),
+                _ => preserved.next(),
+            })
+            .collect();
         Attributes {
-            target: figures(Role::Target, &[(losses.jy, utility)]),
+            target: figures(Role::Target, &kept),
             sensitive: figures(Role::Sensitive, &hidden),
         }
     }
@@ -238,7 +261,8 @@ impl Erasing {
             super::partial::write(&mut writer, space);
         }
         let made = self.about.labels.iter().any(|l| l.made.is_some());
-        let version = match (self.about.attributes.is_some(), made) {
+        let figures = self.about.attributes.is_some() || self.is_preserving();
+        let version = match (figures, made) {
             (true, _) => WITH_FIGURES,
             (false, true) => WITH_MADE_LABELS,
             (false, false) => VERSION,
@@ -264,11 +288,14 @@ impl Erasing {
             about.certificate.gap,
             about.ridge,
         ]);
-        let mut figures = figures.chain(about.variances.iter().copied());
+        let preserved = about.preserved.iter().flat_map(|&(loss, share)| [loss, share]);
+        let mut figures = figures.chain(about.variances.iter().copied()).chain(preserved);
         reader.require(figures.all(f64::is_finite), "its figures are not finite")?;
         let counted = about.rows >= 2 && about.basis >= directions && about.basis <= inputs;
         let hidden = about.labels.iter().filter(|l| l.role == Role::Sensitive).count();
-        let counted = counted && about.variances.len() == hidden;
+        let kept = about.labels.len() - hidden;
+        let kept_fits = about.preserved.is_empty() || about.preserved.len() + 1 == kept;
+        let counted = counted && about.variances.len() == hidden && kept_fits;
         reader.require(counted, "its sizes do not fit each other")?;
         let lost = taken.squared_norm_l2();
         let near = |a: f64, b: f64| (a - b).abs() <= 1e-7 * (1.0 + b.abs());
@@ -302,14 +329,14 @@ impl Erasure {
 }
 
 /// A full erasure, and what its figures are made of.
-struct Solved {
+pub(super) struct Solved {
     /// The number of directions in which the features vary.
-    basis: usize,
+    pub(super) basis: usize,
     /// What is hidden, on one scale and whitened.
-    hidden: Side,
+    pub(super) hidden: Side,
     /// What must be taken: that of no ridge.
-    least: f64,
-    erasure: Erasure,
+    pub(super) least: f64,
+    pub(super) erasure: Erasure,
 }
 
 fn solve(c: &Covariances, ridge: f64) -> Result<Solved> {
@@ -348,7 +375,7 @@ fn smoothed(c: &Covariances, ridge: f64) -> Result<Mat<f64>> {
 }
 
 /// Directions with `Cov(e) = I`: what rounding left of that is measured, not assumed.
-fn settled(c: &Covariances, mut found: Mat<f64>) -> Result<Mat<f64>> {
+pub(super) fn settled(c: &Covariances, mut found: Mat<f64>) -> Result<Mat<f64>> {
     for _ in 0..2 {
         let h = congruence(found.as_ref(), c.features.as_ref());
         if h.nrows() > 0 {
@@ -360,11 +387,17 @@ fn settled(c: &Covariances, mut found: Mat<f64>) -> Result<Mat<f64>> {
 }
 
 impl Solved {
-    /// Losses, bounds and certificate. The directions that stay explain everything but what is
-    /// taken, and nothing of what is hidden.
-    fn reached(&self, c: &Covariances, layout: &Layout, goal: Goal, ridge: f64) -> Description {
-        let total = |variance: &[f64]| variance.iter().sum::<f64>();
-        let (ty, ts) = (total(&c.target.variance), total(&self.hidden.variance));
+    /// Losses, bounds and certificate, where the features have this variance `ty`. The directions
+    /// that stay explain everything but what is taken, and nothing of what is hidden.
+    pub(super) fn reached(
+        &self,
+        c: &Covariances,
+        ty: f64,
+        layout: &Layout,
+        goal: Goal,
+        ridge: f64,
+    ) -> Description {
+        let ts = self.hidden.variance.iter().sum::<f64>();
         let lost = self.erasure.taken.squared_norm_l2();
         let known = (ts - self.hidden.cross.squared_norm_l2()).max(0.0);
         let bounds = Bounds {
@@ -390,6 +423,7 @@ impl Solved {
             certificate: Certificate { dual_bound: self.least, gap, multipliers: Vec::new() },
             bounds,
             variances: self.hidden.attributes.iter().map(|a| a.scale * a.variance).collect(),
+            preserved: Vec::new(),
             ridge,
             attributes: None,
             space: None,

@@ -34,8 +34,10 @@ mod erasing;
 mod erasure;
 mod file;
 mod frozen;
+pub mod labelled;
 mod model;
 mod partial;
+mod preserving;
 mod spanned;
 #[cfg(test)]
 mod tests;
@@ -44,4 +46,6 @@ pub use erasing::Erasing;
 pub use erasure::Erasure;
 pub(crate) use erasure::complement;
 pub use frozen::Encoder;
+pub use labelled::{Oracle, OracleSums, Quadratic, QuadraticSums};
 pub use model::Model;
+pub(crate) use preserving::split;

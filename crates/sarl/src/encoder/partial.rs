@@ -148,6 +148,7 @@ fn described(
         certificate: solution.certificate.clone(),
         bounds: *front.bounds(),
         variances: hidden.iter().map(|a| a.scale * a.variance).collect(),
+        preserved: Vec::new(),
         ridge: 0.0,
         attributes: Some(front.attributes(&solution.goal, &solution.subspace)),
         space: Some(SpaceOf {

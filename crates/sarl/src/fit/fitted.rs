@@ -8,8 +8,8 @@ use crate::encoder::{Erasing, Model};
 use crate::features::FeatureMap;
 use crate::front::{
     Front, Goal, HeldOut, HeldOutLabels, HeldOutLosses, best_erasing_ridge, best_ridge,
-    default_ridge, erased_heldout,
-    erased_heldout_at, erased_heldout_points, mean_variance,
+    default_ridge, erased_heldout, erased_heldout_at, erased_heldout_points, mean_variance,
+    preserved_heldout,
 };
 use crate::moments::{Layout, Moments};
 use crate::spectral::Reduced;
@@ -207,6 +207,17 @@ impl Fitted {
     /// The held-out losses of erasures at evenly spaced λ.
     pub fn erased_heldout_points(&self, count: usize) -> Result<Vec<HeldOutLosses>> {
         erased_heldout_points(&self.moments, count)
+    }
+
+    /// A full erasure that keeps the covariance of the features with every target beside them:
+    /// [`Erasing::preserving`].
+    pub fn preserve(&self) -> Result<Erasing> {
+        Erasing::preserving(&self.map, &self.layout, &self.moments.covariances()?)
+    }
+
+    /// The held-out losses of that.
+    pub fn preserved_heldout(&self) -> Result<(HeldOutLosses, HeldOutLabels)> {
+        preserved_heldout(&self.moments)
     }
 
     fn erasing_ridge(&self) -> Result<f64> {

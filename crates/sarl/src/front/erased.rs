@@ -23,7 +23,7 @@ use super::lambdas;
 use super::removing::{removing, removing_along};
 use super::taught::{Taught, Weighed, apart};
 use super::whole::Whole;
-use crate::encoder::{Erasure, complement};
+use crate::encoder::{Erasure, complement, split};
 use crate::moments::{Covariances, LabelCovariances, Moments};
 use crate::spectral::Reduced;
 use crate::spectral::linalg::{congruence, gram};
@@ -32,13 +32,15 @@ use crate::{Error, Result};
 /// The held-out losses of full erasure, with the features as the target. `ridge` is that of
 /// [`Erasing::new`](crate::Erasing::new).
 pub fn erased_heldout(moments: &Moments, ridge: f64) -> Result<(HeldOutLosses, HeldOutLabels)> {
-    let full = |c: &Covariances| {
-        let erasure = Erasure::full(c, ridge)?;
-        let (found, taken) = (erasure.found().to_owned(), erasure.taken().to_owned());
-        let removed = Mat::identity(found.ncols(), found.ncols());
-        Ok(Directions { found, taken, removed, problem: None })
-    };
+    let full = |c: &Covariances| Ok(Directions::of(&Erasure::full(c, ridge)?));
     Tests::new(moments, &full)?.at(|directions| Ok(directions.removed.clone()))
+}
+
+/// The held-out losses of an erasure that preserves the targets beside the features.
+pub fn preserved_heldout(moments: &Moments) -> Result<(HeldOutLosses, HeldOutLabels)> {
+    let preserving =
+        |c: &Covariances| Ok(Directions::of(&Erasure::preserving(c, moments.layout())?));
+    Tests::new(moments, &preserving)?.at(|directions| Ok(directions.removed.clone()))
 }
 
 /// The same of the erasure that is best for a goal.
@@ -109,6 +111,13 @@ pub(super) struct Directions {
 }
 
 impl Directions {
+    /// Those of an erasure, which all go.
+    fn of(erasure: &Erasure) -> Self {
+        let (found, taken) = (erasure.found().to_owned(), erasure.taken().to_owned());
+        let removed = Mat::identity(found.ncols(), found.ncols());
+        Directions { found, taken, removed, problem: None }
+    }
+
     fn new(reduced: Reduced, removed: Mat<f64>) -> Result<Self> {
         let taken = reduced.inputs.as_ref().map(|(taken, _)| taken.clone());
         let taken = taken.ok_or(Error::Unavailable("the inputs of these features are not known"))?;
@@ -132,10 +141,15 @@ impl Tests {
         if folds < 2 {
             return Err(Error::OneFold);
         }
+        // What is preserved beside the features has no held-out loss.
+        let only_features = |c: Covariances| match c.target.labels.len() {
+            1 => c,
+            _ => Covariances { target: split(&c.target, moments.layout()).0, ..c },
+        };
         let (mut tested, mut fresh) = (Vec::new(), Vec::new());
         for fold in 0..folds {
             let others: Vec<usize> = (1..folds).map(|step| (fold + step) % folds).collect();
-            let test = moments.of_folds(&[fold])?;
+            let test = only_features(moments.of_folds(&[fold])?);
             let train = moments.to_learn_from(&others)?;
             let directions = find(&train)?;
             let one = Fold::new(&directions, &train, &test);
@@ -149,7 +163,7 @@ impl Tests {
             let one = Taught::new(&directions, &second, &test)?;
             fresh.push((directions, one));
         }
-        let whole = Whole::of_features(&moments.covariances()?);
+        let whole = Whole::of_features(&only_features(moments.covariances()?));
         Ok(Tests { folds: tested, fresh, whole })
     }
 

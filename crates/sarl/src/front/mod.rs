@@ -56,7 +56,7 @@ pub use attributes::{
 pub use bounds::Bounds;
 pub use choose::{RidgeChoice, best_ridge, default_ridge, mean_variance};
 pub use erased::{
-    best_erasing_ridge, erased_heldout, erased_heldout_at, erased_heldout_points,
+    best_erasing_ridge, erased_heldout, erased_heldout_at, erased_heldout_points, preserved_heldout,
 };
 pub use goal::{Certificate, Goal, Method, NamedLimits, Point, Solution};
 pub(crate) use heldout::StoredHeldOut;
