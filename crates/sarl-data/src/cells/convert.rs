@@ -29,7 +29,9 @@ impl Texts {
             DataType::Utf8View => Self::View(array.as_string_view().clone()),
             DataType::Dictionary(..) => return Self::of(&unpacked(array)?),
             DataType::Null => Self::Short(StringArray::new_null(array.len())),
-            _ if ColumnKind::of(array.data_type()) == ColumnKind::Date => Self::Short(written(array)?),
+            _ if ColumnKind::of(array.data_type()) == ColumnKind::Date => {
+                Self::Short(written(array)?)
+            }
             _ => return None,
         })
     }
