@@ -60,15 +60,6 @@ impl<'a> Back<'a> {
         }
     }
 
-    /// The same for the second of two, which may be a row for all rows.
-    fn give_second(&mut self, at: usize, gradient: impl FnOnce() -> Matrix) {
-        let rows = self.value(at).nrows();
-        self.give(at, || {
-            let whole = gradient();
-            if whole.nrows() == rows { whole } else { summed(&whole) }
-        });
-    }
-
     /// Hands the gradient of a node on to those that it was made of.
     fn through(&mut self, node: &Node, g: Matrix) {
         let y = &node.value;
@@ -80,16 +71,18 @@ impl<'a> Back<'a> {
                 self.give(b, || Matrix::product_of_transposed(left, &g));
             }
             &Made::Sum(a, b) => {
-                self.give_second(b, || g.clone());
+                let rows = self.value(b).nrows();
+                self.give(b, || fitted(&g, rows));
                 self.give(a, || g);
             }
             &Made::Difference(a, b) => {
-                self.give_second(b, || g.map(|g| -g));
+                let rows = self.value(b).nrows();
+                self.give(b, || fitted(&g, rows).map(|g| -g));
                 self.give(a, || g);
             }
             &Made::Entrywise(a, b) => {
                 let (left, right) = (self.value(a), self.value(b));
-                self.give_second(b, || g.zip(left, |g, a| g * a));
+                self.give(b, || fitted(&g.zip(left, |g, a| g * a), right.nrows()));
                 self.give(a, || g.zip(right, |g, b| g * b));
             }
             &Made::Map(a, function) => {
@@ -118,7 +111,11 @@ impl<'a> Back<'a> {
     }
 }
 
-fn summed(g: &Matrix) -> Matrix {
+/// The gradient of the second of two, which may be a row for all rows.
+fn fitted(g: &Matrix, rows: usize) -> Matrix {
+    if g.nrows() == rows {
+        return g.clone();
+    }
     Matrix::row(g.column_sums(|_, v| v.into()).iter().map(|&s| s as f32).collect())
 }
 

@@ -170,11 +170,14 @@ impl<'t> Var<'t> {
     /// The mean over rows of `−log pᵢ(cᵢ)`, where a row of logits stands for the probabilities `pᵢ`
     /// and `cᵢ` is its class.
     pub fn cross_entropy(self, classes: &[u32]) -> Var<'t> {
-        let logs = log_softmax(&self.value());
-        let sum: f64 =
-            logs.each_row().zip(classes).map(|(row, &c)| f64::from(row[c as usize])).sum();
-        let mean = (-sum / classes.len() as f64) as f32;
-        let made = Made::CrossEntropy(self.at, Function::Exp.of(&logs), classes.to_vec());
+        let mut told = self.value().clone();
+        let mut sum = 0.0;
+        for (row, &class) in told.each_row_mut().zip(classes) {
+            let true_one = row[class as usize];
+            sum += f64::from(softmax(row) - true_one);
+        }
+        let mean = (sum / classes.len() as f64) as f32;
+        let made = Made::CrossEntropy(self.at, told, classes.to_vec());
         self.unary(made, |_| Matrix::row(vec![mean]))
     }
 
@@ -208,12 +211,24 @@ impl<'t> Var<'t> {
     }
 }
 
+/// Turns a row of logits into probabilities; returns `log Σₖ exp xₖ`.
+fn softmax(row: &mut [f32]) -> f32 {
+    let most = row.iter().fold(f32::NEG_INFINITY, |most, &v| most.max(v));
+    let mut sum = 0.0;
+    for v in row.iter_mut() {
+        // With two classes this is half of all exponentials.
+        *v = if *v == most { 1.0 } else { (*v - most).exp() };
+        sum += *v;
+    }
+    row.iter_mut().for_each(|v| *v /= sum);
+    most + sum.ln()
+}
+
 fn log_softmax(x: &Matrix) -> Matrix {
     let mut logs = x.clone();
-    for row in logs.each_row_mut() {
-        let most = row.iter().fold(f32::NEG_INFINITY, |most, &v| most.max(v));
-        let sum: f32 = row.iter().map(|v| (v - most).exp()).sum();
-        let log = most + sum.ln();
+    let mut told = x.clone();
+    for (row, told) in logs.each_row_mut().zip(told.each_row_mut()) {
+        let log = softmax(told);
         row.iter_mut().for_each(|v| *v -= log);
     }
     logs

@@ -123,7 +123,7 @@ fn products_of_every_shape_are_sums_of_products() {
     }
 }
 
-/// `peer.py` computes the same with PyTorch and prints what stands here.
+/// `peer.py`, beside the manifest, computes the same with PyTorch and prints what stands here.
 #[test]
 fn a_training_goes_as_in_pytorch() {
     let grid = |rows: usize, columns: usize, scale: f32| {

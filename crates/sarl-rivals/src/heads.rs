@@ -20,9 +20,7 @@ enum Head {
 impl Heads {
     pub(crate) fn new(labels: &[Labels]) -> Self {
         let head = |label: &Labels| match label {
-            Labels::Classes { codes, count } => {
-                Head::Class { codes: codes.clone(), count: *count }
-            }
+            Labels::Classes { codes, count } => Head::Class { codes: codes.clone(), count: *count },
             Labels::Numbers(values) => Head::Number(standard(values)),
         };
         Heads { heads: labels.iter().map(head).collect() }

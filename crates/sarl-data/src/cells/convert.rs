@@ -29,7 +29,9 @@ impl Texts {
             DataType::Utf8View => Self::View(array.as_string_view().clone()),
             DataType::Dictionary(..) => return Self::of(&unpacked(array)?),
             DataType::Null => Self::Short(StringArray::new_null(array.len())),
-            _ if ColumnKind::of(array.data_type()) == ColumnKind::Date => Self::Short(written(array)?),
+            _ if ColumnKind::of(array.data_type()) == ColumnKind::Date => {
+                Self::Short(written(array)?)
+            }
             _ => return None,
         })
     }
@@ -121,7 +123,7 @@ pub(crate) fn floats(array: &ArrayRef) -> Option<Float64Array> {
         Float16 => real::<Float16Type>(array, f64::from),
         Float32 => real::<Float32Type>(array, f64::from),
         Float64 => real::<Float64Type>(array, |v| v),
-        Decimal32(_, scale) => real::<Decimal32Type>(array, scaled(*scale, |v| f64::from(v))),
+        Decimal32(_, scale) => real::<Decimal32Type>(array, scaled(*scale, f64::from)),
         Decimal64(_, scale) => real::<Decimal64Type>(array, scaled(*scale, |v| v as f64)),
         Decimal128(_, scale) => real::<Decimal128Type>(array, scaled(*scale, |v| v as f64)),
         Decimal256(_, scale) => real::<Decimal256Type>(

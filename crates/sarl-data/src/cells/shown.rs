@@ -143,9 +143,7 @@ where
     i64: From<T::Native>,
 {
     let array = array.as_primitive::<T>();
-    Box::new(move |row, out| {
-        write!(out, "{}", array.value_as_duration(row).ok_or(fmt::Error)?)
-    })
+    Box::new(move |row, out| write!(out, "{}", array.value_as_duration(row).ok_or(fmt::Error)?))
 }
 
 fn interval(array: &dyn Array, unit: IntervalUnit) -> Show<'_> {

@@ -46,9 +46,10 @@ fn numbers_are_shown_with_all_digits() {
 fn texts_and_bytes_are_shown() {
     assert_eq!(shown(&StringArray::from(vec![Some("a"), None, Some("")])), ["a", "", ""]);
     assert_eq!(shown(&LargeStringArray::from(vec!["ä"])), ["ä"]);
-    assert_eq!(shown(&StringViewArray::from(vec!["longer than is inline"])), [
-        "longer than is inline"
-    ]);
+    assert_eq!(
+        shown(&StringViewArray::from(vec!["longer than is inline"])),
+        ["longer than is inline"]
+    );
     let bytes = vec![&b"\x00\xff"[..]];
     assert_eq!(shown(&BinaryArray::from(bytes.clone())), ["00ff"]);
     assert_eq!(shown(&LargeBinaryArray::from(bytes.clone())), ["00ff"]);
@@ -69,10 +70,10 @@ fn dates_and_times_are_shown_as_iso_8601_has_them() {
     assert_eq!(shown(&Time64NanosecondArray::from(vec![1])), ["00:00:00.000000001"]);
     let stamps = vec![Some(1_700_000_000), None];
     assert_eq!(shown(&TimestampSecondArray::from(stamps.clone())), ["2023-11-14T22:13:20", ""]);
-    assert_eq!(shown(&TimestampNanosecondArray::from(stamps.clone())), [
-        "1970-01-01T00:00:01.700",
-        ""
-    ]);
+    assert_eq!(
+        shown(&TimestampNanosecondArray::from(stamps.clone())),
+        ["1970-01-01T00:00:01.700", ""]
+    );
     let stamps = TimestampMillisecondArray::from(stamps);
     let zoned = |zone: &str| shown(&stamps.clone().with_timezone(zone));
     assert_eq!(zoned("+00:00"), ["1970-01-20T16:13:20Z", ""]);
@@ -89,15 +90,15 @@ fn intervals_are_shown() {
     assert_eq!(shown(&months), ["0 years 0 mons", "1 years 2 mons", "-2 years 10 mons"]);
     let days = [(0, 0), (3, 3_661_001), (-1, -61_001)];
     let days = days.map(|(days, ms)| IntervalDayTime::new(days, ms)).to_vec();
-    assert_eq!(shown(&IntervalDayTimeArray::from(days)), [
-        "0 secs",
-        "3 days 1 hours 1 mins 1.001 secs",
-        "-1 days -1 mins -1.001 secs"
-    ]);
+    assert_eq!(
+        shown(&IntervalDayTimeArray::from(days)),
+        ["0 secs", "3 days 1 hours 1 mins 1.001 secs", "-1 days -1 mins -1.001 secs"]
+    );
     let all = vec![IntervalMonthDayNano::new(1, 2, 3_661_000_000_001)];
-    assert_eq!(shown(&IntervalMonthDayNanoArray::from(all)), [
-        "1 mons 2 days 1 hours 1 mins 1.000000001 secs"
-    ]);
+    assert_eq!(
+        shown(&IntervalMonthDayNanoArray::from(all)),
+        ["1 mons 2 days 1 hours 1 mins 1.000000001 secs"]
+    );
 }
 
 #[test]
@@ -209,7 +210,10 @@ fn dates_and_times_are_days() {
     let at = |per_second: i64| vec![Some(43_200 * per_second), None];
     assert_eq!(noon(Arc::new(Date64Array::from(at(1000)))), expected);
     assert_eq!(noon(Arc::new(Time32SecondArray::from(vec![Some(43_200), None]))), expected);
-    assert_eq!(noon(Arc::new(Time32MillisecondArray::from(vec![Some(43_200_000), None]))), expected);
+    assert_eq!(
+        noon(Arc::new(Time32MillisecondArray::from(vec![Some(43_200_000), None]))),
+        expected
+    );
     assert_eq!(noon(Arc::new(Time64MicrosecondArray::from(at(1_000_000)))), expected);
     assert_eq!(noon(Arc::new(Time64NanosecondArray::from(at(1_000_000_000)))), expected);
     assert_eq!(noon(Arc::new(TimestampSecondArray::from(at(1)))), expected);

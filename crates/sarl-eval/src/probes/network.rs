@@ -116,7 +116,13 @@ impl<'a> Data<'a> {
     }
 
     /// The mean loss over some rows.
-    fn loss<'t>(&self, net: Layers, weights: &[Var<'t>], rows: &[usize], tape: &'t Tape) -> Var<'t> {
+    fn loss<'t>(
+        &self,
+        net: Layers,
+        weights: &[Var<'t>],
+        rows: &[usize],
+        tape: &'t Tape,
+    ) -> Var<'t> {
         let told = net.forward(weights, tape.constant(self.x.pick(rows)));
         match self.labels {
             Labels::Classes { codes, .. } => {

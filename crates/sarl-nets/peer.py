@@ -1,4 +1,4 @@
-"""The training of `a_training_goes_as_in_pytorch` in `tests.rs`, by PyTorch: prints its constants."""
+"""The training of `a_training_goes_as_in_pytorch` in `src/tests.rs`, by PyTorch: prints its constants."""
 
 import torch
 
