@@ -193,7 +193,8 @@ def test_cells(people, rows_of, tmp_path, cli):
     model.save(str(tmp_path / "model"))
     read = CertifiedSARLModel.load(str(tmp_path / "model"))
     same_cells(read.encoder, whole, people.X)
-    assert cli("info", tmp_path / "model" / "model.safetensors")["cells"]
+    said = cli("info", tmp_path / "model" / "model.safetensors")["certificate"]
+    assert said["cells"] == whole.cells_
     with pytest.raises(ValueError, match="row_id is missing"):
         CertifiedSARL(**NAMED | {"weightCol": None}).fit(rows)
     with pytest.raises(TypeError, match="CertifiedSARL has no parameter 'maxLeakage'"):

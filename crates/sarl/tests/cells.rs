@@ -5,8 +5,8 @@ use faer::Mat;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use sarl::cells::{
-    Adversary, Ask, CellGoal, CellUtility, Certifier, Counted, Counts, Cutter, Limits, Part, PartRows,
-    Rule,
+    Adversary, Ask, CellGoal, CellUtility, Certifier, Counted, Counts, Cutter, Limits, Part,
+    PartRows, Rule,
 };
 use sarl::{Block, Error, Fit, FitParams, Fitted, Goal, Layout, Model, Role};
 

@@ -110,13 +110,14 @@ impl Certifier {
     pub fn certificate(&self, confidence: f64, looks: usize, rows: PartRows) -> CellCertificate {
         let named =
             |role: Role| self.labels.iter().filter(move |l| l.role == role).map(|l| l.name.clone());
-        let attributes = named(Role::Sensitive).zip(&self.cells.rules).zip(&self.counted.counts).map(
-            |((name, rule), counts)| CertifiedAttribute {
+        let attributes = named(Role::Sensitive)
+            .zip(&self.cells.rules)
+            .zip(&self.counted.counts)
+            .map(|((name, rule), counts)| CertifiedAttribute {
                 name,
                 rule: *rule,
                 counts: counts.clone(),
-            },
-        );
+            });
         let targets = named(Role::Target).zip(&self.counted.targets).map(|(name, errors)| {
             let (score, guess) = errors.score();
             CertifiedTarget { name, score, guess }
