@@ -62,9 +62,7 @@ pub mod moments;
 pub mod spectral;
 pub mod tolerance;
 
-pub use encoder::{
-    Encoder, Erasing, Erasure, Model, Oracle, OracleSums, Quadratic, QuadraticSums,
-};
+pub use encoder::{Encoder, Erasing, Erasure, Model, Oracle, OracleSums, Quadratic, QuadraticSums};
 pub use error::{Error, Mismatch, Place, Result};
 pub use features::{
     Choice, Family, FeatureMap, Kernel, LandmarkOptions, Map, Scaling, Spanned, Wide, median_gamma,

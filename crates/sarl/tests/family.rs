@@ -236,7 +236,13 @@ fn sums_of_parts_merge_also_where_parts_lack_classes() {
     let mut merged = OracleSums::new(of.layout()).unwrap();
     for start in [400, 0, 150] {
         let mut part = OracleSums::new(of.layout()).unwrap();
-        let rows = if start == 400 { 200 } else if start == 0 { 150 } else { 250 };
+        let rows = if start == 400 {
+            200
+        } else if start == 0 {
+            150
+        } else {
+            250
+        };
         part.push(&block.slice(start, rows)).unwrap();
         merged.merge(&part).unwrap();
     }

@@ -60,7 +60,9 @@ impl Erasure {
 
     fn words(&self) -> &'static str {
         match self.kind {
-            "oracle" => "rows lose what their own labels say of them linearly: labels must be known",
+            "oracle" => {
+                "rows lose what their own labels say of them linearly: labels must be known"
+            }
             "quadratic" => "means and covariances of classes are made equal: classes must be known",
             "preserving" => "nothing linear is left, and the covariance with the target is kept",
             _ => "nothing linear is left, at the least change",

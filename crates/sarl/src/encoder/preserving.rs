@@ -65,7 +65,11 @@ use crate::{Error, Result, tolerance};
 impl Erasing {
     /// Full erasure that keeps the covariance of the features with every target beside them; see
     /// `encoder/preserving.rs`. `layout` is that of the inputs.
-    pub fn preserving(map: &FeatureMap, layout: &Layout, covariances: &Covariances) -> Result<Self> {
+    pub fn preserving(
+        map: &FeatureMap,
+        layout: &Layout,
+        covariances: &Covariances,
+    ) -> Result<Self> {
         let targets = || layout.labels().iter().filter(|l| l.role == Role::Target);
         let keeps = targets().any(|l| l.kind == LabelKind::Features);
         if !map.is_linear() || !keeps || targets().count() < 2 {
@@ -95,7 +99,10 @@ impl Erasure {
 }
 
 /// Of the targets the features themselves, and the others.
-pub(crate) fn split(part: &LabelCovariances, layout: &Layout) -> (LabelCovariances, LabelCovariances) {
+pub(crate) fn split(
+    part: &LabelCovariances,
+    layout: &Layout,
+) -> (LabelCovariances, LabelCovariances) {
     let targets = layout.labels().iter().filter(|l| l.role == Role::Target);
     let is_features: Vec<bool> = targets.map(|l| l.kind == LabelKind::Features).collect();
     let pick = |features: bool| {
@@ -162,7 +169,8 @@ fn solve(c: &Covariances, kept: &LabelCovariances) -> Result<(Solved, Vec<(f64, 
 
 /// An orthonormal basis of the range of whitened covariances.
 fn range(whitened: &Mat<f64>, variance: &[f64]) -> Mat<f64> {
-    let (q, rank) = span(correlations(whitened.as_ref(), variance).as_ref(), tolerance::SPAN, false);
+    let (q, rank) =
+        span(correlations(whitened.as_ref(), variance).as_ref(), tolerance::SPAN, false);
     q.subcols(0, rank).to_owned()
 }
 

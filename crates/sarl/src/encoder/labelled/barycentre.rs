@@ -4,7 +4,7 @@
 //! S minimises  Σ πₖ W₂²(N(0, Σₖ), N(0, S))        Aₖ = S^½ (S^½ Σₖ S^½)^−½ S^½        Aₖ Σₖ Aₖ = S
 //! ```
 //!
-//! At the minimum `T = Σ πₖ Aₖ` is the identity, and `S ← T S T` leads there (Álvarez-Esteban, del
+//! At the minimum `T = Σ πₖ Aₖ⁻¹`, the mean of the maps from S, is the identity, and `S ← T S T` leads there (Álvarez-Esteban, del
 //! Barrio, Cuesta-Albertos, Matrán 2016). Of two Gaussians it is on the way from one to the other,
 //! `S = M Σ₁ M` with `M = π₁ I + π₂ A` and the map A from the first to the second: no iteration.
 //! Whatever S is, the maps make the covariances equal: iterations only decide how much is changed.
@@ -14,7 +14,7 @@ use faer::{Mat, MatRef};
 use crate::spectral::linalg::eigh;
 use crate::{Error, Result};
 
-/// How far `Σ πₖ Aₖ` may be from the identity. What is changed is then within its square.
+/// How far `Σ πₖ Aₖ⁻¹` may be from the identity. What is changed is then within its square.
 const FIXED: f64 = 1e-9;
 /// Iterations at most; a handful is usual.
 const STEPS: usize = 200;
@@ -32,10 +32,10 @@ impl Barycentre {
     pub(super) fn new(shares: &[f64], covariances: &[Mat<f64>]) -> Result<Self> {
         let mut s = start(shares, covariances)?;
         for _ in 0..STEPS {
-            let maps = maps(&s, covariances)?;
+            let (maps, back) = maps(&s, covariances)?;
             let mut t = Mat::<f64>::zeros(s.nrows(), s.ncols());
-            for (share, map) in shares.iter().zip(&maps) {
-                t += map * faer::Scale(*share);
+            for (share, back) in shares.iter().zip(&back) {
+                t += back * faer::Scale(*share);
             }
             let off = (&t - Mat::<f64>::identity(s.nrows(), s.ncols())).norm_max();
             if off <= FIXED {
@@ -51,10 +51,11 @@ impl Barycentre {
 /// Where the search begins: for two covariances where it ends.
 fn start(shares: &[f64], covariances: &[Mat<f64>]) -> Result<Mat<f64>> {
     if let ([first, second], [_, share]) = (covariances, shares) {
-        let map = &maps(second, std::slice::from_ref(first))?[0];
+        let (maps, _) = maps(second, std::slice::from_ref(first))?;
+        let map = &maps[0];
         let size = map.nrows();
-        let between = Mat::<f64>::identity(size, size) * faer::Scale(1.0 - share)
-            + map * faer::Scale(*share);
+        let between =
+            Mat::<f64>::identity(size, size) * faer::Scale(1.0 - share) + map * faer::Scale(*share);
         return Ok(symmetric((&between * first * &between).as_ref()));
     }
     let size = covariances.first().map_or(0, Mat::nrows);
@@ -65,26 +66,30 @@ fn start(shares: &[f64], covariances: &[Mat<f64>]) -> Result<Mat<f64>> {
     Ok(mean)
 }
 
-/// The optimal map of each covariance to `s`.
-fn maps(s: &Mat<f64>, covariances: &[Mat<f64>]) -> Result<Vec<Mat<f64>>> {
-    let root = power(s.as_ref(), 0.5)?;
-    let map = |covariance: &Mat<f64>| {
+/// The optimal map of each covariance to `s`, and the inverse of each.
+fn maps(s: &Mat<f64>, covariances: &[Mat<f64>]) -> Result<(Vec<Mat<f64>>, Vec<Mat<f64>>)> {
+    let [root, unroot] = roots(s.as_ref())?;
+    let (mut maps, mut back) = (Vec::new(), Vec::new());
+    for covariance in covariances {
         let between = symmetric((&root * covariance * &root).as_ref());
-        Ok(symmetric((&root * power(between.as_ref(), -0.5)? * &root).as_ref()))
-    };
-    covariances.iter().map(map).collect()
+        let [wide, narrow] = roots(between.as_ref())?;
+        maps.push(symmetric((&root * narrow * &root).as_ref()));
+        back.push(symmetric((&unroot * wide * &unroot).as_ref()));
+    }
+    Ok((maps, back))
 }
 
-/// A power of a positive definite matrix.
-fn power(a: MatRef<'_, f64>, exponent: f64) -> Result<Mat<f64>> {
+/// The square root of a positive definite matrix, and its inverse.
+fn roots(a: MatRef<'_, f64>) -> Result<[Mat<f64>; 2]> {
     let (values, vectors) = eigh(a)?;
-    if values.iter().any(|v| v.is_nan() || *v <= 0.0) {
+    if values.iter().any(|v| !v.is_finite() || *v <= 0.0) {
         return Err(Error::Unstable);
     }
-    let scaled = Mat::from_fn(a.nrows(), a.ncols(), |i, j| {
-        vectors[(i, j)] * values[j].powf(exponent)
-    });
-    Ok(scaled * vectors.transpose())
+    Ok([0.5, -0.5].map(|exponent| {
+        let scaled =
+            Mat::from_fn(a.nrows(), a.ncols(), |i, j| vectors[(i, j)] * values[j].powf(exponent));
+        scaled * vectors.transpose()
+    }))
 }
 
 /// A symmetric matrix without what rounding has made of it.

@@ -80,8 +80,7 @@ impl Quadratic {
         };
         // A file may say any number.
         reader.require(count <= 1 << 16, "it has too many classes")?;
-        let known: Vec<usize> =
-            (0..count).filter(|k| reader.has(&format!("map.{k}"))).collect();
+        let known: Vec<usize> = (0..count).filter(|k| reader.has(&format!("map.{k}"))).collect();
         reader.require(known.len() >= 2, "it has no classes that were made equal")?;
         let maps = |k: &usize| reader.any_matrix(&format!("map.{k}"));
         let inputs = maps(&known[0])?.nrows();

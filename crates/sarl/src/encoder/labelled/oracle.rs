@@ -111,8 +111,7 @@ impl OracleSums {
             return Err(Error::TooFewRows { rows: sums.rows });
         }
         let columns = sums.mean.len() - inputs;
-        let spread: Vec<f64> =
-            (0..columns).map(|j| spread_of(sums, inputs + j).sqrt()).collect();
+        let spread: Vec<f64> = (0..columns).map(|j| spread_of(sums, inputs + j).sqrt()).collect();
         let mut at = 0;
         for label in &self.labels {
             let end = at + width(std::slice::from_ref(label));
@@ -137,7 +136,8 @@ impl OracleSums {
         for i in 0..columns {
             coefficients.row_mut(i).iter_mut().for_each(|v| *v *= unit(i));
         }
-        let scaled = Mat::from_fn(columns, inputs, |i, j| sums.products[(j, i)] * coefficients[(i, j)]);
+        let scaled =
+            Mat::from_fn(columns, inputs, |i, j| sums.products[(j, i)] * coefficients[(i, j)]);
         let explained = scaled.col_iter().flat_map(|c| c.iter()).sum::<f64>();
         let about = About {
             labels: self.labels.clone(),

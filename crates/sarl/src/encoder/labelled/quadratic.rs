@@ -297,7 +297,9 @@ impl Quadratic {
         let inputs = self.inputs();
         checked(block, &layout_for(inputs, &self.about.labels), 0)?;
         let known = of_classes(block, self.classes.len());
-        if let Some(class) = (0..known.len()).find(|&k| !known[k].is_empty() && self.classes[k].is_none()) {
+        if let Some(class) =
+            (0..known.len()).find(|&k| !known[k].is_empty() && self.classes[k].is_none())
+        {
             let name = self.label().name.clone();
             return Err(Error::UnknownClass { name, class: class as u32 });
         }

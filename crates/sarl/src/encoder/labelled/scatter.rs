@@ -106,7 +106,7 @@ impl Scatter {
     }
 }
 
-/// Some rows as doubles, with those of weight zero left out, and the weights of the others.
+/// Some rows as doubles, with room for further columns.
 pub(super) fn rows_of<T: crate::moments::Element>(
     x: MatRef<'_, T>,
     rows: &[usize],
