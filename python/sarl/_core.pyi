@@ -158,6 +158,7 @@ class Fit:
         points: int | None = None,
         goal_name: str | None = None,
         value: _Limit | None = None,
+        whole: bool = True,
         threads: int | None = None,
     ) -> dict[str, Any]: ...
     def solve(

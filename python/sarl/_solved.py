@@ -108,7 +108,8 @@ class Solved:
         if moments.folds < 2:
             return None
         try:
-            return moments._core.held_out(params, threads=jobs, **wanted)
+            whole = self.model.is_whole
+            return moments._core.held_out(params, whole=whole, threads=jobs, **wanted)
         except ValueError as problem:
             warnings.warn(f"no held-out losses: {problem}", UserWarning, stacklevel=5)
             return None

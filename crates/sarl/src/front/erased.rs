@@ -116,6 +116,22 @@ impl Directions {
     }
 }
 
+impl Directions {
+    /// No more than those that are removed, where they are the same for all questions.
+    fn only_removed(self) -> Self {
+        let count = self.removed.ncols();
+        if count == 0 || count == self.found.ncols() {
+            return self;
+        }
+        Directions {
+            found: &self.found * &self.removed,
+            taken: self.removed.transpose() * &self.taken,
+            removed: Mat::identity(count, count),
+            problem: None,
+        }
+    }
+}
+
 /// All folds, ready to be tested.
 struct Tests {
     folds: Vec<(Directions, Fold)>,
@@ -146,6 +162,7 @@ impl Tests {
             let (Ok(first), Ok(second)) = parts else { continue };
             let Ok(directions) = find(&first) else { continue };
             drop(first);
+            let directions = directions.only_removed();
             let one = Taught::new(&directions, &second, &test)?;
             fresh.push((directions, one));
         }
