@@ -56,9 +56,7 @@ impl Solved {
         self.check_directions()?;
         let solved = match self {
             Solved::Whole(model) => model.retune(goal).map(|m| Solved::Whole(Box::new(m))),
-            Solved::Erasing(erasing) => {
-                erasing.retune(goal).map(|e| Solved::Erasing(Box::new(e)))
-            }
+            Solved::Erasing(erasing) => erasing.retune(goal).map(|e| Solved::Erasing(Box::new(e))),
         };
         solved.map_err(refused)
     }

@@ -75,8 +75,8 @@ pub use fit::{
 pub use front::{
     Attribute, Attributes, Bounds, Certificate, Front, Goal, HeldOut, HeldOutLabel, HeldOutLabels,
     HeldOutLosses, LabelBounds, Method, NamedLimits, Point, RidgeChoice, SensitiveBounds, Solution,
-    TargetBounds, best_erasing_ridge, best_ridge, default_ridge, erased_heldout,
-    erased_heldout_at, erased_heldout_points, mean_variance,
+    TargetBounds, best_erasing_ridge, best_ridge, default_ridge, erased_heldout, erased_heldout_at,
+    erased_heldout_points, mean_variance,
 };
 pub use labels::Criterion;
 pub use moments::{

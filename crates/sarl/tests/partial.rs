@@ -45,14 +45,29 @@ fn compare(layout: &Layout, c: &Covariances, goal: &Goal, what: &str) {
     let size = whole.front().unwrap().bounds().gamma_max;
     let what = format!("{what} {goal:?}");
     near(a.losses.jy, b.losses.jy, size, &format!("{what}: jy"));
-    near(a.losses.js, b.losses.js, whole.front().unwrap().bounds().alpha_max, &format!("{what}: js"));
+    near(
+        a.losses.js,
+        b.losses.js,
+        whole.front().unwrap().bounds().alpha_max,
+        &format!("{what}: js"),
+    );
     assert_eq!(a.dim, b.dim, "{what}: dim");
-    near(ours.certificate().dual_bound, whole.certificate().dual_bound, size, &format!("{what}: bound"));
+    near(
+        ours.certificate().dual_bound,
+        whole.certificate().dual_bound,
+        size,
+        &format!("{what}: bound"),
+    );
     let (a, b) = (ours.bounds(), *whole.front().unwrap().bounds());
     near(a.gamma_max, b.gamma_max, size, &format!("{what}: gamma_max"));
     near(a.alpha_min, b.alpha_min, b.alpha_max, &format!("{what}: alpha_min"));
     let again = Erasing::from_bytes(&ours.to_bytes().unwrap()).unwrap();
-    near(again.retune(goal.clone()).unwrap().point().losses.jy, ours.point().losses.jy, size, &what);
+    near(
+        again.retune(goal.clone()).unwrap().point().losses.jy,
+        ours.point().losses.jy,
+        size,
+        &what,
+    );
 }
 
 #[test]
@@ -92,10 +107,11 @@ fn constants_copies_and_few_rows_make_no_difference() {
 #[test]
 fn a_limit_for_each_of_several_attributes() {
     let table = synthetic(9, 600, 16, 2, 3);
-    let layout = Layout::dense(16)
-        .keep_features()
-        .class("s", Role::Sensitive, 3)
-        .class("y", Role::Sensitive, 2);
+    let layout = Layout::dense(16).keep_features().class("s", Role::Sensitive, 3).class(
+        "y",
+        Role::Sensitive,
+        2,
+    );
     let mut moments = Moments::new(layout.clone(), MomentsOptions::default()).unwrap();
     moments.push(&Block::new(table.x()).class(&table.s).class(&table.y)).unwrap();
     let c = moments.covariances().unwrap();

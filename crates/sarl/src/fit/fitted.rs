@@ -3,16 +3,15 @@
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::params::{FitParams, Ridge};
-use crate::{Error, Result};
 use crate::encoder::{Erasing, Model};
 use crate::features::FeatureMap;
 use crate::front::{
     Front, Goal, HeldOut, HeldOutLabels, HeldOutLosses, best_erasing_ridge, best_ridge,
-    default_ridge, erased_heldout,
-    erased_heldout_at, erased_heldout_points, mean_variance,
+    default_ridge, erased_heldout, erased_heldout_at, erased_heldout_points, mean_variance,
 };
 use crate::moments::{Covariances, Layout, Moments};
 use crate::spectral::Reduced;
+use crate::{Error, Result};
 
 /// Everything that a fit knows. What is costly is computed once, when it is first asked for.
 #[derive(Clone, Debug)]

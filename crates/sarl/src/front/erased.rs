@@ -111,7 +111,8 @@ pub(super) struct Directions {
 impl Directions {
     fn new(reduced: Reduced, removed: Mat<f64>) -> Result<Self> {
         let taken = reduced.inputs.as_ref().map(|(taken, _)| taken.clone());
-        let taken = taken.ok_or(Error::Unavailable("the inputs of these features are not known"))?;
+        let taken =
+            taken.ok_or(Error::Unavailable("the inputs of these features are not known"))?;
         Ok(Directions { found: reduced.basis.clone(), taken, removed, problem: Some(reduced) })
     }
 }
@@ -140,10 +141,7 @@ struct Tests {
 }
 
 impl Tests {
-    fn new(
-        moments: &Moments,
-        find: &dyn Fn(&Covariances) -> Result<Directions>,
-    ) -> Result<Self> {
+    fn new(moments: &Moments, find: &dyn Fn(&Covariances) -> Result<Directions>) -> Result<Self> {
         let folds = moments.options().folds;
         if folds < 2 {
             return Err(Error::OneFold);

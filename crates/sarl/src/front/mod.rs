@@ -55,13 +55,11 @@ pub use attributes::{
 };
 pub use bounds::Bounds;
 pub use choose::{RidgeChoice, best_ridge, default_ridge, mean_variance};
-pub use erased::{
-    best_erasing_ridge, erased_heldout, erased_heldout_at, erased_heldout_points,
-};
+pub use erased::{best_erasing_ridge, erased_heldout, erased_heldout_at, erased_heldout_points};
 pub use goal::{Certificate, Goal, Method, NamedLimits, Point, Solution};
 pub(crate) use heldout::StoredHeldOut;
-pub(crate) use removing::{removing, removing_along};
 pub use heldout::{HeldOut, HeldOutLosses};
+pub(crate) use removing::{removing, removing_along};
 
 use faer::Mat;
 use rayon::prelude::*;
