@@ -142,7 +142,7 @@ class CertifiedSARL(Encoder):
         ridge: float | str | None = None,
         scale: str = "standard",
         folds: int = 5,
-        precision: str = "double",
+        precision: str = "auto",
         target_type: str | dict[str, str] = "auto",
         sensitive_type: str | dict[str, str] = "auto",
         sensitive: Any = None,

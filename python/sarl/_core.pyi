@@ -166,6 +166,7 @@ class Fit:
         points: int | None = None,
         goal_name: str | None = None,
         value: _Limit | None = None,
+        whole: bool = True,
         preserve: bool = False,
         threads: int | None = None,
     ) -> dict[str, Any]: ...

@@ -22,6 +22,12 @@ from ._words import documented
 
 NO_RIDGE = {"fixed": 0.0}
 
+#: The goals of a full erasure.
+FULL = (("max_leakage", 0.0), ("trade_off", 1.0))
+
+#: Partial erasures of more features are solved in a space of few directions.
+SMALL = 128
+
 
 @documented
 class Eraser(OneToOneFeatureMixin, Estimator):  # type: ignore[misc]
@@ -107,7 +113,7 @@ class Eraser(OneToOneFeatureMixin, Estimator):  # type: ignore[misc]
         scale: str = "none",
         ridge: float | str | None = None,
         folds: int = 5,
-        precision: str = "double",
+        precision: str = "auto",
         preserve: bool = False,
         criterion: str = "parity",
         favourable: Any = None,
@@ -145,13 +151,14 @@ class Eraser(OneToOneFeatureMixin, Estimator):  # type: ignore[misc]
         return json.dumps(json.loads(solved.params or "{}") | {"ridge": NO_RIDGE})
 
     def _solve(self, goal: Goal, moments: Moments, *, whole: bool = False) -> Solved:
-        full = not whole and goal in (("max_leakage", 0.0), ("trade_off", 1.0))
+        full = not whole and goal in FULL
         if self._ridge() != NO_RIDGE and not full:
             raise ValueError(
                 f"ridge={self.ridge!r} is for a full erasure: other trade-offs of an eraser have none"
             )
         if self.preserve:
             self._check_preserve(full)
+        whole = whole or (goal not in FULL and self._is_small(moments))
         params = fit_params(self, moments)
         return Solved.solve(
             moments, params, goal, whole, threads(self.n_jobs), preserve=bool(self.preserve)
@@ -172,6 +179,10 @@ class Eraser(OneToOneFeatureMixin, Estimator):  # type: ignore[misc]
         if self._ridge() != NO_RIDGE:
             raise ValueError(f"preserve=True and ridge={self.ridge!r}: it has no ridge")
 
+    @staticmethod
+    def _is_small(moments: Moments) -> bool:
+        return moments._columns is not None and len(moments._columns.names) <= SMALL
+
     def save(self, path: str | os.PathLike[str], *, whole: bool = False) -> None:
         """Write the model file: whole, or not at all.
 
@@ -182,7 +193,8 @@ class Eraser(OneToOneFeatureMixin, Estimator):  # type: ignore[misc]
         whole : bool, default=False
             Whether the erasure is stored with the problem that it solved, which is of the size
             of n_features²: the command line needs it, and :meth:`retune` and :attr:`front_` of a
-            full erasure. Solving it takes time that grows with the cube of n_features.
+            full erasure. Solving it takes time that grows with the cube of n_features. Partial
+            erasures of up to 128 features always are.
         """
         _files.save(self, self._whole() if whole else self._fitted(), path)
 
@@ -195,10 +207,10 @@ class Eraser(OneToOneFeatureMixin, Estimator):  # type: ignore[misc]
 
     def _with_front(self) -> Solved:
         solved = self._fitted()
-        if solved.model.is_whole or self._moments is None:
-            return solved
         if self.preserve:
             self._check_preserve(False)
+        if solved.model.is_whole or self._moments is None or self._is_small(self._moments):
+            return self._whole()
         params = self._front_params(solved)
         jobs = threads(self.n_jobs)
         return Solved.solve(self._moments, params, solved.model.goal, False, jobs, front=True)

@@ -23,6 +23,12 @@ from ._words import documented
 #: What decides on the fold of a row.
 FOLD_BY = ("position", "content", "key")
 
+#: How products of features are formed; the last is for estimators, which see their rows first.
+PRECISIONS = ("double", "single", "auto")
+
+#: From so many columns on, "auto" multiplies rows of single precision as such.
+WIDE = 256
+
 
 class Part(NamedTuple):
     """Rows as the core takes them, with what is known of their columns and labels."""
@@ -145,7 +151,7 @@ class Moments:
             "folds": check_folds(self.folds),
             "fold_by": check_choice("fold_by", self.fold_by, FOLD_BY),
             "seed": self.random_state,
-            "precision": check_choice("precision", self.precision, ("double", "single")),
+            "precision": check_choice("precision", self.precision, PRECISIONS[:2]),
             "criterion": _criterion.settle(self.criterion, self.favourable, labels),
         }
 
@@ -306,6 +312,8 @@ class Moments:
     def _begin(self, part: Part, which: NDArray[np.intp] | None = None) -> _core.Fit:
         """A fit that rows can be pushed into; kernels look at them, or at those at some places."""
         columns, dense, codes, labels, values, weights, _ = part
+        if check_choice("precision", self.precision, PRECISIONS) == "auto":
+            self.precision = self._precision_of(dense)
         core = _core.Fit(
             json.dumps(self._params(labels)),
             *self._layout(columns, labels),
@@ -324,6 +332,11 @@ class Moments:
             core.choose(threads(self.n_jobs))
             self._public = None
         return core
+
+    def _precision_of(self, dense: Any) -> str:
+        """What "auto" means for rows like these."""
+        wide = dense.shape[1] >= WIDE and self._kernel is None
+        return "single" if wide and dense.dtype == np.float32 else "double"
 
     def _public_rows(self, columns: Columns) -> tuple[Any, list[NDArray[np.uint32]]]:
         rows = native(self._public)

@@ -115,8 +115,9 @@ class Solved:
         if moments.folds < 2:
             return None
         try:
-            preserve = self.model.is_preserving
-            return moments._core.held_out(params, threads=jobs, preserve=preserve, **wanted)
+            model = self.model
+            kind = {"whole": model.is_whole, "preserve": model.is_preserving}
+            return moments._core.held_out(params, **kind, threads=jobs, **wanted)
         except ValueError as problem:
             warnings.warn(f"no held-out losses: {problem}", UserWarning, stacklevel=5)
             return None

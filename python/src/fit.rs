@@ -202,8 +202,10 @@ impl Fit {
         Fit { fit: Arc::clone(&self.fit), finished: Arc::clone(&self.finished) }
     }
 
-    /// Held-out losses at evenly spaced λ, or at a goal, there for each label too.
-    #[pyo3(signature = (params, *, points=None, goal_name=None, value=None, preserve=false, threads=None))]
+    /// Held-out losses at evenly spaced λ, or at a goal, there for each label too. Not `whole` are
+    /// those of erasures in a space of few directions; with `preserve` those of one that preserves
+    /// targets.
+    #[pyo3(signature = (params, *, points=None, goal_name=None, value=None, whole=true, preserve=false, threads=None))]
     #[allow(clippy::too_many_arguments, reason = "keywords of Python's")]
     fn held_out<'py>(
         &self,
@@ -212,6 +214,7 @@ impl Fit {
         points: Option<usize>,
         goal_name: Option<&str>,
         value: Option<Limit>,
+        whole: bool,
         preserve: bool,
         threads: Option<usize>,
     ) -> PyResult<Bound<'py, PyDict>> {
@@ -228,11 +231,11 @@ impl Fit {
                     let (losses, labels) = fitted.preserved_heldout()?;
                     Ok((vec![losses], Some(labels)))
                 }
-                Some(goal) if fitted.erases_any() => {
+                Some(goal) if fitted.erases(&goal) || (!whole && fitted.erases_any()) => {
                     let (losses, labels) = fitted.erased_heldout(&goal)?;
                     Ok((vec![losses], Some(labels)))
                 }
-                None if fitted.erases_any() => {
+                None if !whole && fitted.erases_any() => {
                     Ok((fitted.erased_heldout_points(points.unwrap_or(101))?, None))
                 }
                 Some(goal) => {

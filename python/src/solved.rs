@@ -29,8 +29,21 @@ impl Solved {
         }
     }
 
+    /// Refuses an erasure that holds nothing but what it takes off.
+    fn check_directions(&self) -> PyResult<()> {
+        match self {
+            Solved::Erasing(erasing) if !erasing.has_space() => Err(wrong(
+                "this full erasure holds only what it takes off, not the problem that it solved: \
+                 other goals and the front need the moments of its rows, or a file that was saved \
+                 with whole=True",
+            )),
+            _ => Ok(()),
+        }
+    }
+
     /// All trade-offs.
     pub fn front(&self) -> PyResult<Front<'_>> {
+        self.check_directions()?;
         match self {
             Solved::Whole(model) => model.front(),
             Solved::Erasing(erasing) => erasing.front(),
@@ -40,11 +53,10 @@ impl Solved {
 
     /// Another goal from the same fit.
     pub fn retune(&self, goal: Goal) -> PyResult<Self> {
+        self.check_directions()?;
         let solved = match self {
             Solved::Whole(model) => model.retune(goal).map(|m| Solved::Whole(Box::new(m))),
-            Solved::Erasing(erasing) => {
-                erasing.retune(goal).map(|e| Solved::Erasing(Box::new(e)))
-            }
+            Solved::Erasing(erasing) => erasing.retune(goal).map(|e| Solved::Erasing(Box::new(e))),
         };
         solved.map_err(refused)
     }

@@ -149,6 +149,7 @@ fn bench() -> Result<()> {
     let benches = ["--bench", "core", "--bench", "out_of_core"];
     cargo_with(&[&["bench", "--workspace"], &benches[..]].concat(), &[("SARL_PYTHON", python)])?;
     run(Command::new(python).arg("python/benches/fit.py"))?;
+    run(Command::new(python).arg("python/benches/wide.py"))?;
     let chromium = chromium()?;
     cargo(&["build", "--release"])?;
     run(Command::new(python).arg("browser/bench_open.py").env("SARL_CHROMIUM", chromium))

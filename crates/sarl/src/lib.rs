@@ -52,6 +52,7 @@
 
 pub mod cells;
 mod container;
+mod dots;
 pub mod encoder;
 mod error;
 pub mod features;

@@ -7,7 +7,7 @@ use common::{Table, synthetic};
 use faer::Mat;
 use sarl::{
     Block, Covariances, Erasing, FeatureMap, Front, Goal, Layout, Model, Moments, MomentsOptions,
-    Reduced, Role,
+    Reduced, Role, erased_heldout_at, erased_heldout_points,
 };
 
 fn layout(table: &Table) -> Layout {
@@ -45,14 +45,29 @@ fn compare(layout: &Layout, c: &Covariances, goal: &Goal, what: &str) {
     let size = whole.front().unwrap().bounds().gamma_max;
     let what = format!("{what} {goal:?}");
     near(a.losses.jy, b.losses.jy, size, &format!("{what}: jy"));
-    near(a.losses.js, b.losses.js, whole.front().unwrap().bounds().alpha_max, &format!("{what}: js"));
+    near(
+        a.losses.js,
+        b.losses.js,
+        whole.front().unwrap().bounds().alpha_max,
+        &format!("{what}: js"),
+    );
     assert_eq!(a.dim, b.dim, "{what}: dim");
-    near(ours.certificate().dual_bound, whole.certificate().dual_bound, size, &format!("{what}: bound"));
+    near(
+        ours.certificate().dual_bound,
+        whole.certificate().dual_bound,
+        size,
+        &format!("{what}: bound"),
+    );
     let (a, b) = (ours.bounds(), *whole.front().unwrap().bounds());
     near(a.gamma_max, b.gamma_max, size, &format!("{what}: gamma_max"));
     near(a.alpha_min, b.alpha_min, b.alpha_max, &format!("{what}: alpha_min"));
     let again = Erasing::from_bytes(&ours.to_bytes().unwrap()).unwrap();
-    near(again.retune(goal.clone()).unwrap().point().losses.jy, ours.point().losses.jy, size, &what);
+    near(
+        again.retune(goal.clone()).unwrap().point().losses.jy,
+        ours.point().losses.jy,
+        size,
+        &what,
+    );
 }
 
 #[test]
@@ -92,10 +107,11 @@ fn constants_copies_and_few_rows_make_no_difference() {
 #[test]
 fn a_limit_for_each_of_several_attributes() {
     let table = synthetic(9, 600, 16, 2, 3);
-    let layout = Layout::dense(16)
-        .keep_features()
-        .class("s", Role::Sensitive, 3)
-        .class("y", Role::Sensitive, 2);
+    let layout = Layout::dense(16).keep_features().class("s", Role::Sensitive, 3).class(
+        "y",
+        Role::Sensitive,
+        2,
+    );
     let mut moments = Moments::new(layout.clone(), MomentsOptions::default()).unwrap();
     moments.push(&Block::new(table.x()).class(&table.s).class(&table.y)).unwrap();
     let c = moments.covariances().unwrap();
@@ -121,5 +137,72 @@ fn its_front_is_that_of_the_whole_problem() {
             near(a.losses.js, b.losses.js, whole.bounds().alpha_max, "js");
             assert_eq!(a.dim, b.dim);
         }
+    }
+}
+
+/// The loss on `test` of predicting the labels by weights `v` about the means of `taught`.
+fn loss(v: &Mat<f64>, taught: &Covariances, test: &Covariances) -> f64 {
+    let step = Mat::from_fn(v.nrows(), 1, |j, _| test.mean[j] - taught.mean[j]);
+    let second = &test.features + &step * step.transpose();
+    (0..v.ncols())
+        .map(|j| {
+            let moved = test.sensitive.mean[j] - taught.sensitive.mean[j];
+            let cross = test.sensitive.cross.col(j) + step.col(0) * faer::Scale(moved);
+            let v = v.col(j);
+            let quadratic = v.transpose() * &second * v;
+            test.sensitive.variance[j] + moved * moved + quadratic - 2.0 * (v.transpose() * cross)
+        })
+        .sum()
+}
+
+#[test]
+fn its_held_out_losses_are_those_of_erased_rows() {
+    use faer::prelude::Solve;
+    let table = synthetic(5, 400, 12, 2, 3);
+    let layout = layout(&table);
+    let mut moments = Moments::new(layout.clone(), MomentsOptions::default()).unwrap();
+    moments.push(&Block::new(table.x()).class(&table.s)).unwrap();
+    let (map, goal) = (FeatureMap::linear(12), Goal::Leakage(0.05));
+    let erased = |c: &Covariances| {
+        let erasure = Erasing::partial(&map, &layout, c, goal.clone(), false).unwrap().erasure();
+        Mat::<f64>::identity(12, 12) - erasure.found() * erasure.taken()
+    };
+    let (mut jy, mut own) = (0.0, 0.0);
+    for (train, test) in moments.splits().unwrap() {
+        let m = erased(&train);
+        let step = Mat::from_fn(12, 1, |j, _| test.mean[j] - train.mean[j]);
+        let second = &test.features + &step * step.transpose();
+        let off = Mat::<f64>::identity(12, 12) - &m;
+        let lost = off.transpose() * second * &off;
+        jy += test.weight * (0..12).map(|j| lost[(j, j)]).sum::<f64>();
+        // Least squares on erased rows of the fit, whose covariances have no full rank.
+        let inner = m.transpose() * &train.features * &m;
+        let shrunk = &inner + Mat::<f64>::identity(12, 12) * faer::Scale(1e-9);
+        let v = &m * shrunk.full_piv_lu().solve(m.transpose() * &train.sensitive.cross);
+        own += test.weight * loss(&v, &train, &test);
+    }
+    let mut fresh = [0.0; 6];
+    for [first, second, test] in moments.thirds().unwrap() {
+        let m = erased(&first);
+        let sd: Vec<f64> = (0..12).map(|j| second.features[(j, j)].sqrt()).collect();
+        let unit = Mat::from_fn(12, 12, |i, j| if i == j { 1.0 / sd[i] } else { 0.0 });
+        let a = &unit * m.transpose() * &second.features * &m * &unit;
+        let b = &unit * m.transpose() * &second.sensitive.cross;
+        for (sum, tau) in fresh.iter_mut().zip([1e-9, 1e-3, 1e-2, 1e-1, 1.0, 10.0]) {
+            let shrunk = &a + Mat::<f64>::identity(12, 12) * faer::Scale(tau);
+            let v = &m * &unit * shrunk.full_piv_lu().solve(&b);
+            *sum += test.weight * loss(&v, &second, &test);
+        }
+    }
+    let js = fresh.into_iter().fold(own, f64::min) / 400.0;
+    let held = erased_heldout_at(&moments, &goal).unwrap().0;
+    near(held.jy, jy / 400.0, 1.0, "held-out change");
+    assert!((held.js - js).abs() <= 1e-6, "{} is not {js}", held.js);
+    // Along the front, at λ, the same as for that λ alone.
+    let points = erased_heldout_points(&moments, 5).unwrap();
+    for (point, lambda) in points.iter().zip([0.0, 0.25, 0.5, 0.75, 1.0]) {
+        let alone = erased_heldout_at(&moments, &Goal::Lambda(lambda)).unwrap().0;
+        assert!((point.js - alone.js).abs() <= 1e-6, "{point:?} {alone:?}");
+        assert!((point.jy - alone.jy).abs() <= 1e-6, "{point:?} {alone:?}");
     }
 }

@@ -24,7 +24,6 @@ use crate::container::{Reader, Writer};
 use crate::features::{FeatureMap, Scaling};
 use crate::front::{Attribute, Attributes, Bounds, Certificate, Goal, Point};
 use crate::moments::{Covariances, Label, LabelKind, Layout, Role};
-use crate::spectral::{Losses, Reduced};
 use crate::spectral::attribute::Side;
 use crate::spectral::directions::weights_of;
 use crate::spectral::linalg::{
@@ -32,6 +31,7 @@ use crate::spectral::linalg::{
 };
 use crate::spectral::problem::correlations;
 use crate::spectral::whiten::Whitening;
+use crate::spectral::{Losses, Reduced};
 use crate::{Criterion, Error, Result, tolerance};
 
 const KIND: &str = "erasure";
@@ -272,8 +272,7 @@ impl Erasing {
 
     /// The inverse of [`Erasing::to_bytes`], with every size checked before it is believed.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
-        let (reader, about): (_, Description) =
-            Reader::open(bytes, KIND, VERSION..=WITH_FIGURES)?;
+        let (reader, about): (_, Description) = Reader::open(bytes, KIND, VERSION..=WITH_FIGURES)?;
         let found = reader.any_matrix("found")?;
         let (inputs, directions) = found.shape();
         reader.require(inputs > 0, "it has no inputs")?;

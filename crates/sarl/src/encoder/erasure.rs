@@ -18,8 +18,8 @@ use rayon::prelude::*;
 use super::model::Model;
 use crate::error::Place;
 use crate::features::{Columns, FeatureMap, Scaling};
-use crate::moments::{Element, LabelKind, check_finite};
-use crate::{Error, Result};
+use crate::moments::{Element, LabelKind, check_finite, row_slice};
+use crate::{Error, Result, dots};
 
 /// `x̂ = x − takenᵀ foundᵀ (x − mean)`: erasure of the shape of x.
 #[derive(Clone, Debug)]
@@ -97,6 +97,11 @@ impl Erasure {
         if to.len() != x.nrows() * width {
             return Err(Error::shape("places for numbers", to.len(), x.nrows() * width));
         }
+        if let Some(few) = Few::new(self)
+            && row_slice(x, 0).is_some()
+        {
+            return few.apply(x, to);
+        }
         let parts = to.par_chunks_mut(ROWS * width.max(1)).enumerate();
         parts.try_for_each_init(Buffers::default, |buffers, (part, to)| {
             let first = part * ROWS;
@@ -132,6 +137,54 @@ impl Erasure {
             }
         }
         Ok(())
+    }
+}
+
+/// An erasure of few directions, each of which lies in one piece.
+struct Few<'a> {
+    mean: &'a [f64],
+    found: Vec<Vec<f64>>,
+    taken: Vec<Vec<f64>>,
+}
+
+impl<'a> Few<'a> {
+    fn new(erasure: &'a Erasure) -> Option<Self> {
+        let Erasure { mean, found, taken } = erasure;
+        (1..=dots::FEW).contains(&found.ncols()).then(|| Few {
+            mean,
+            found: found.col_iter().map(|c| c.iter().copied().collect()).collect(),
+            taken: taken.row_iter().map(|r| r.iter().copied().collect()).collect(),
+        })
+    }
+
+    /// Each row is read once.
+    fn apply<T: Element>(&self, x: MatRef<'_, T>, to: &mut [T]) -> Result<()> {
+        let width = self.mean.len();
+        let parts = to.par_chunks_mut(ROWS * width.max(1)).enumerate();
+        parts.try_for_each_init(Vec::new, |buffer, (part, to)| {
+            let first = part * ROWS;
+            buffer.resize(width, 0.0);
+            for (i, to) in to.chunks_exact_mut(width).enumerate() {
+                let Some(row) = row_slice(x, first + i) else { continue };
+                self.row(row, to, buffer);
+                // A value that is not finite leaves no finite number in its row.
+                if !to[0].finite() {
+                    check_finite(x.subrows(first + i, 1), (first + i) as u64, Place::Feature)?;
+                }
+            }
+            Ok(())
+        })
+    }
+
+    fn row<T: Element>(&self, row: &[T], to: &mut [T], buffer: &mut [f64]) {
+        let mut amounts = [0.0; dots::FEW];
+        for (amount, found) in amounts.iter_mut().zip(&self.found) {
+            *amount = dots::dot(row, self.mean, found);
+        }
+        match self.taken.as_slice() {
+            [taken] => dots::take_off(to, row, amounts[0], taken),
+            taken => dots::take_off_each(to, row, &amounts[..taken.len()], taken, buffer),
+        }
     }
 }
 

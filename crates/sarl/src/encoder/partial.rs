@@ -202,8 +202,7 @@ pub(super) fn read(
         Side { cross, variance: of.variance.clone(), attributes: of.attributes.clone() };
     let mean = reader.vector("mean", inputs)?;
     let space = Space { found, taken, sensitive, features: of.features.clone() };
-    let reduced =
-        space.reduced((about.rows, of.weight), about.basis, mean, of.mean.clone())?;
+    let reduced = space.reduced((about.rows, of.weight), about.basis, mean, of.mean.clone())?;
     let known = possible(&reduced.problem.sensitive);
     reader.require(known, "its labels are explained by more than their variance")?;
     Ok(Some(reduced))

@@ -1,9 +1,8 @@
 //! A fit that has all its rows: the front, the held-out losses and every goal.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::params::{FitParams, Ridge};
-use crate::{Error, Result};
 use crate::encoder::{Erasing, Model};
 use crate::features::FeatureMap;
 use crate::front::{
@@ -11,8 +10,9 @@ use crate::front::{
     default_ridge, erased_heldout, erased_heldout_at, erased_heldout_points, mean_variance,
     preserved_heldout,
 };
-use crate::moments::{Layout, Moments};
+use crate::moments::{Covariances, Layout, Moments};
 use crate::spectral::Reduced;
+use crate::{Error, Result};
 
 /// Everything that a fit knows. What is costly is computed once, when it is first asked for.
 #[derive(Clone, Debug)]
@@ -22,6 +22,8 @@ pub struct Fitted {
     map: Arc<FeatureMap>,
     moments: Arc<Moments>,
     spreads: Vec<(f64, f64)>,
+    /// Those of all rows, until the first solution takes them.
+    covariances: Arc<Mutex<Option<Covariances>>>,
     ridge: OnceLock<UsedRidge>,
     reduced: OnceLock<Reduced>,
 }
@@ -46,7 +48,19 @@ impl Fitted {
         spreads: Vec<(f64, f64)>,
     ) -> Self {
         let (ridge, reduced) = (OnceLock::new(), OnceLock::new());
-        Fitted { params, layout, map, moments, spreads, ridge, reduced }
+        let covariances = Arc::default();
+        Fitted { params, layout, map, moments, spreads, covariances, ridge, reduced }
+    }
+
+    /// The same with covariances that are known already.
+    pub(super) fn knowing(self, covariances: Covariances) -> Self {
+        Fitted { covariances: Arc::new(Mutex::new(Some(covariances))), ..self }
+    }
+
+    /// The covariances of all rows. They are large, and kept only until they are first needed.
+    fn covariances(&self) -> Result<Covariances> {
+        let kept = self.covariances.lock().unwrap_or_else(PoisonError::into_inner).take();
+        kept.map_or_else(|| self.moments.covariances(), Ok)
     }
 
     /// How it was fitted.
@@ -119,7 +133,7 @@ impl Fitted {
     /// The problem in few dimensions.
     pub fn reduced(&self) -> Result<&Reduced> {
         let ridge = self.ridge()?.ridge;
-        once(&self.reduced, || Reduced::new(&self.moments.covariances()?, ridge))
+        once(&self.reduced, || Reduced::new(&self.covariances()?, ridge))
     }
 
     /// All trade-offs.
@@ -167,7 +181,7 @@ impl Fitted {
 
     /// An erasure. The ridge is that of [`Erasing::new`]; only a full erasure can have one.
     pub fn erase(&self, goal: Goal) -> Result<Erasing> {
-        let covariances = self.moments.covariances()?;
+        let covariances = self.covariances()?;
         let erasing = match self.erases(&goal) {
             true => {
                 let ridge = self.erasing_ridge()?;
@@ -184,7 +198,7 @@ impl Fitted {
     /// An erasure with directions that suit all other goals too.
     pub fn erase_along(&self, goal: Goal) -> Result<Erasing> {
         self.check_no_ridge()?;
-        let covariances = self.moments.covariances()?;
+        let covariances = self.covariances()?;
         let erasing = Erasing::partial(&self.map, &self.layout, &covariances, goal, true)?;
         Ok(erasing.by(self.params.criterion))
     }

@@ -406,11 +406,14 @@ impl Fit {
             State::Sums { map, moments, spreads: Some(spreads) } => {
                 return Ok(Fitted::new(params, layout, map, moments, spreads));
             }
+            State::Sums { map, moments, spreads: None } if !scaled => {
+                let covariances = moments.covariances()?;
+                let spreads = moments.spreads_of(&covariances);
+                let fitted = Fitted::new(params, layout, map, moments, spreads);
+                return Ok(fitted.knowing(covariances));
+            }
             State::Sums { map, mut moments, spreads: None } => {
-                let spreads = match scaled {
-                    true => Arc::make_mut(&mut moments).standardise()?,
-                    false => moments.spreads()?,
-                };
+                let spreads = Arc::make_mut(&mut moments).standardise()?;
                 (Arc::unwrap_or_clone(map), moments, spreads)
             }
         };

@@ -120,8 +120,25 @@ impl Directions {
 
     fn new(reduced: Reduced, removed: Mat<f64>) -> Result<Self> {
         let taken = reduced.inputs.as_ref().map(|(taken, _)| taken.clone());
-        let taken = taken.ok_or(Error::Unavailable("the inputs of these features are not known"))?;
+        let taken =
+            taken.ok_or(Error::Unavailable("the inputs of these features are not known"))?;
         Ok(Directions { found: reduced.basis.clone(), taken, removed, problem: Some(reduced) })
+    }
+}
+
+impl Directions {
+    /// No more than those that are removed, where they are the same for all questions.
+    fn only_removed(self) -> Self {
+        let count = self.removed.ncols();
+        if count == 0 || count == self.found.ncols() {
+            return self;
+        }
+        Directions {
+            found: &self.found * &self.removed,
+            taken: self.removed.transpose() * &self.taken,
+            removed: Mat::identity(count, count),
+            problem: None,
+        }
     }
 }
 
@@ -133,10 +150,7 @@ struct Tests {
 }
 
 impl Tests {
-    fn new(
-        moments: &Moments,
-        find: &dyn Fn(&Covariances) -> Result<Directions>,
-    ) -> Result<Self> {
+    fn new(moments: &Moments, find: &dyn Fn(&Covariances) -> Result<Directions>) -> Result<Self> {
         let folds = moments.options().folds;
         if folds < 2 {
             return Err(Error::OneFold);
@@ -160,6 +174,7 @@ impl Tests {
             let (Ok(first), Ok(second)) = parts else { continue };
             let Ok(directions) = find(&first) else { continue };
             drop(first);
+            let directions = directions.only_removed();
             let one = Taught::new(&directions, &second, &test)?;
             fresh.push((directions, one));
         }

@@ -60,8 +60,8 @@ pub use erased::{
 };
 pub use goal::{Certificate, Goal, Method, NamedLimits, Point, Solution};
 pub(crate) use heldout::StoredHeldOut;
-pub(crate) use removing::{removing, removing_along};
 pub use heldout::{HeldOut, HeldOutLosses};
+pub(crate) use removing::{removing, removing_along};
 
 use faer::Mat;
 use rayon::prelude::*;

@@ -159,7 +159,10 @@ impl Taught {
 
     /// The losses for each shrinkage where these directions go.
     pub(super) fn losses(&self, removed: &Mat<f64>) -> Result<Vec<Loss<'static>>> {
-        self.shrunk.iter().map(|shrunk| Ok(shrunk.weighed.loss(&self.by(shrunk, removed)))).collect()
+        self.shrunk
+            .iter()
+            .map(|shrunk| Ok(shrunk.weighed.loss(&self.by(shrunk, removed))))
+            .collect()
     }
 
     /// The adversary's weights as a combination of `[D⁻¹Z  F]`.

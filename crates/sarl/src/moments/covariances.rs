@@ -1,6 +1,7 @@
 //! From running sums to means and covariances, all divided by the total weight.
 
 use faer::{Mat, MatRef};
+use rayon::prelude::*;
 
 use super::layout::{Inputs, LabelKind, Layout, Role};
 use super::made::Combination;
@@ -198,6 +199,25 @@ fn locate(layout: &Layout, role: Role, j: usize) -> (String, usize) {
     (String::new(), j)
 }
 
+/// Columns that are mirrored at a time: what they are read from stays in the cache.
+const MIRRORED: usize = 64;
+
+/// Writes the lower triangle over the upper one.
+fn mirror(c: &mut Mat<f64>) {
+    let m = c.nrows();
+    for first in (0..m).step_by(MIRRORED) {
+        let last = (first + MIRRORED).min(m);
+        let (done, rest) = c.as_mut().split_at_col_mut(last);
+        let below = done.as_ref().submatrix(last, first, m - last, last - first);
+        rest.subrows_mut(first, last - first).copy_from(below.transpose());
+        for j in first..last {
+            for i in first..j {
+                c[(i, j)] = c[(j, i)];
+            }
+        }
+    }
+}
+
 fn scaled(v: &[f64], by: f64) -> Vec<f64> {
     v.iter().map(|x| x * by).collect()
 }
@@ -293,24 +313,22 @@ impl Parts<'_> {
         let (dense, coded) = (self.layout.dense, self.coded_columns());
         let m = dense + coded.len();
         let mut c = Mat::zeros(m, m);
-        for j in 0..dense {
-            for i in j..dense {
-                c[(i, j)] = self.dense_dense(i, j);
-            }
+        let (weight, delta) = (self.sums.weight, &self.delta[..dense]);
+        let columns = c.as_mut().subcols_mut(0, dense).par_col_iter_mut().enumerate();
+        columns.for_each(|(j, mut column)| {
+            let lower = column.as_mut().subrows_mut(j, dense - j).iter_mut();
+            let from = self.sums.scatter_column(j)[j..dense].iter().zip(&delta[j..]);
+            lower.zip(from).for_each(|(to, (s, d))| *to = s / weight - delta[j] * d);
             for (a, &(g, k)) in coded.iter().enumerate() {
-                c[(dense + a, j)] = self.dense_class(j, g, k);
+                column[dense + a] = self.dense_class(j, g, k);
             }
-        }
+        });
         for (b, &second) in coded.iter().enumerate() {
             for (a, &first) in coded.iter().enumerate().skip(b) {
                 c[(dense + a, dense + b)] = self.class_class(second, first);
             }
         }
-        for j in 0..m {
-            for i in 0..j {
-                c[(i, j)] = c[(j, i)];
-            }
-        }
+        mirror(&mut c);
         c
     }
 

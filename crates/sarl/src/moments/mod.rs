@@ -277,12 +277,16 @@ impl Moments {
 
     /// The mean and the standard deviation of each dense feature; that of a constant is zero.
     pub fn spreads(&self) -> Result<Vec<(f64, f64)>> {
-        let covariances = self.covariances()?;
+        Ok(self.spreads_of(&self.covariances()?))
+    }
+
+    /// The same, where the covariances are known.
+    pub(crate) fn spreads_of(&self, covariances: &Covariances) -> Vec<(f64, f64)> {
         let spread = |j: usize| {
             let (mean, variance) = (covariances.mean[j], covariances.features[(j, j)].max(0.0));
             (mean, if constant(variance, mean) { 0.0 } else { variance.sqrt() })
         };
-        Ok((0..self.layout.dense).map(spread).collect())
+        (0..self.layout.dense).map(spread).collect()
     }
 
     /// Makes the moments those of standardised dense features, as if each had been shifted by its
@@ -395,7 +399,11 @@ impl Moments {
     fn add_up(&self, folds: impl Iterator<Item = usize>) -> Sums {
         let mut sums = Sums::new(&self.layout);
         for fold in folds {
-            sums.add(&self.fold(fold));
+            match self.lanes.as_slice() {
+                // No copy of it first: the same sums, whichever way.
+                [lane] => sums.add(&lane.folds[fold]),
+                _ => sums.add(&self.fold(fold)),
+            }
         }
         sums
     }

@@ -13,6 +13,7 @@
 //! ratio of all rows to those first ones.
 
 use faer::{Mat, MatRef};
+use rayon::prelude::*;
 
 use super::layout::Layout;
 
@@ -59,6 +60,11 @@ impl Sums {
 
     pub(crate) fn scatter(&self) -> MatRef<'_, f64> {
         self.scatter.as_ref().subrows(0, self.columns)
+    }
+
+    /// A column of it, of which what is above the diagonal does not count.
+    pub(crate) fn scatter_column(&self, j: usize) -> &[f64] {
+        self.scatter.col_as_slice(j)
     }
 
     pub(crate) fn scatter_mut(&mut self) -> faer::MatMut<'_, f64> {
@@ -141,9 +147,11 @@ impl Sums {
         if let (Some(sum), Some(more)) = (&mut self.sum, &other.sum) {
             add(sum, more);
         }
-        for j in 0..self.columns {
-            add(&mut self.scatter.col_as_slice_mut(j)[j..], &other.scatter.col_as_slice(j)[j..]);
-        }
+        let columns = self.scatter.as_mut().par_col_iter_mut().enumerate();
+        columns.for_each(|(j, column)| {
+            let to = column.try_as_col_major_mut().map(|c| &mut c.as_slice_mut()[j..]);
+            to.into_iter().for_each(|to| add(to, &other.scatter.col_as_slice(j)[j..]));
+        });
         for (table, more) in self.tables.iter_mut().zip(&other.tables) {
             *table += more;
         }

@@ -19,9 +19,7 @@ use faer::{Mat, MatRef};
 
 use super::attribute::{Attribute, Side};
 use super::directions::of_many_sizes;
-use super::linalg::{
-    beside, cholesky, eigh, solve_lower, solve_lower_transposed, span, squares,
-};
+use super::linalg::{beside, cholesky, eigh, solve_lower, solve_lower_transposed, span, squares};
 use super::problem::{Half, Problem, correlations};
 use super::reduced::Reduced;
 use super::whiten::Whitening;

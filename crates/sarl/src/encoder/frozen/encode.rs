@@ -7,7 +7,7 @@ use super::Encoder;
 use crate::error::Place;
 use crate::features::Columns;
 use crate::moments::{Block, Element, NO_CLASS, check_finite, row_slice};
-use crate::{Error, Result};
+use crate::{Error, Result, dots};
 
 /// Rows encoded at a time by one worker.
 const ROWS: usize = 1024;
@@ -126,6 +126,9 @@ impl Encoder {
         x: MatRef<'_, T>,
         coded: &[(usize, &[u32])],
     ) -> Result<Mat<f64>> {
+        if self.suits_dots(x, coded) {
+            return self.encode_by_dots(x);
+        }
         check_finite(x, 0, Place::Feature)?;
         let mut z = Mat::zeros(x.nrows(), self.dim());
         if self.dim() == 0 {
@@ -161,6 +164,32 @@ impl Encoder {
             part.copy_from(&encoded);
         });
         finite(z)
+    }
+
+    /// Whether z is a few inner products with rows that lie in one piece.
+    fn suits_dots<T: Element>(&self, x: MatRef<'_, T>, coded: &[(usize, &[u32])]) -> bool {
+        let linear = matches!(self.columns, Columns::Linear { .. }) && self.factor.is_empty();
+        let few = (1..=dots::FEW).contains(&self.dim());
+        linear && few && coded.is_empty() && x.ncols() > 0 && row_slice(x, 0).is_some()
+    }
+
+    /// The same, with each row read once.
+    fn encode_by_dots<T: Element>(&self, x: MatRef<'_, T>) -> Result<Mat<f64>> {
+        let mut z = Mat::zeros(x.nrows(), self.dim());
+        z.as_mut().par_row_chunks_mut(ROWS).enumerate().for_each(|(part, mut to)| {
+            for i in 0..to.nrows() {
+                let Some(row) = row_slice(x, part * ROWS + i) else { continue };
+                for (j, rest) in self.rest.iter().enumerate() {
+                    let weights = &self.weights.col_as_slice(j)[..row.len()];
+                    to[(i, j)] = dots::dot(row, &self.shift, weights) - rest;
+                }
+            }
+        });
+        // A value that is not finite leaves no finite z.
+        finite(z).or_else(|error| {
+            check_finite(x, 0, Place::Feature)?;
+            Err(error)
+        })
     }
 
     /// Rows as doubles, shifted and scaled, in the buffer.
