@@ -15,6 +15,7 @@ mod files;
 mod fit;
 mod foreign;
 mod goal;
+mod layers;
 mod model;
 mod onnx;
 mod report;
@@ -39,6 +40,8 @@ mod _core {
     use super::failure::NotFinite;
     #[pymodule_export]
     use super::fit::Fit;
+    #[pymodule_export]
+    use super::layers::{read_layers, write_layers};
     #[pymodule_export]
     use super::model::Model;
     #[pymodule_export]

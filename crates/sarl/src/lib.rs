@@ -62,7 +62,7 @@ pub mod moments;
 pub mod spectral;
 pub mod tolerance;
 
-pub use encoder::{Encoder, Erasing, Erasure, Model};
+pub use encoder::{Concept, Encoder, Erasing, Erasure, Layer, LayerAbout, Layers, Model};
 pub use error::{Error, Mismatch, Place, Result};
 pub use features::{
     Choice, Family, FeatureMap, Kernel, LandmarkOptions, Map, Scaling, Spanned, Wide, median_gamma,

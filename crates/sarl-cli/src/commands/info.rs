@@ -4,6 +4,7 @@ use sarl::{Label, LabelKind, Role};
 use sarl_data::{Feature, FeatureValues, Schema, Written};
 use serde_json::json;
 
+use super::layers;
 use super::retune::load;
 use crate::args::{Global, Info};
 use crate::failure::Outcome;
@@ -15,6 +16,9 @@ use crate::{attributes, certificate, given_away, output, solution};
 pub fn run(options: &Info, global: &Global) -> Outcome {
     if parts::is_file(&options.model) {
         return moments(&options.model, global);
+    }
+    if let Some(found) = layers::load(&options.model)? {
+        return layers::print(&options.model, &found, global);
     }
     let model = load(&options.model)?;
     let front = model.front()?;

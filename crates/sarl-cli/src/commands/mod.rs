@@ -12,6 +12,7 @@ pub mod fit;
 pub mod front;
 pub mod info;
 pub mod inspect;
+pub mod layers;
 pub mod moments;
 pub mod reproduce;
 pub mod retune;

@@ -34,6 +34,7 @@ mod erasing;
 mod erasure;
 mod file;
 mod frozen;
+mod layers;
 mod model;
 mod spanned;
 #[cfg(test)]
@@ -42,4 +43,5 @@ mod tests;
 pub use erasing::Erasing;
 pub use erasure::Erasure;
 pub use frozen::Encoder;
+pub use layers::{Concept, Layer, LayerAbout, Layers};
 pub use model::Model;
