@@ -48,10 +48,14 @@ def random_erasure(scrubber: Scrubber) -> Scrubber:
     return new
 
 
-def explained(x: np.ndarray, s: np.ndarray) -> float:
-    """The share of the variance of s that least squares explains."""
+def explained(x: np.ndarray, s: np.ndarray, rounding: float = 1e-5) -> float:
+    """The share of the variance of s that least squares explains.
+
+    The direction that was erased is left with rounding, which is no noise but a function of the row:
+    directions as small as that are left out.
+    """
     x, s = x - x.mean(axis=0), s - s.mean()
-    fitted = x @ np.linalg.lstsq(x, s, rcond=1e-10)[0]
+    fitted = x @ np.linalg.lstsq(x, s, rcond=rounding)[0]
     return float(fitted @ fitted / (s @ s))
 
 
@@ -96,8 +100,20 @@ def test_the_concept_was_used(model, scrubber):
         scrubbed, guessed = networks.loss_of(model, fresh).item(), right()
     with random_erasure(scrubber).scrub(model):
         control = networks.loss_of(model, fresh).item()
-    assert known > 0.95 and guessed < 0.75
-    assert scrubbed - loss > 2 * abs(control - loss)
+    assert known > 0.95 and guessed < known - 0.1
+    assert scrubbed - loss > 3 * abs(control - loss)
+
+
+def test_double_precision_is_exact(model, rows, batches):
+    """No share is left that is above the rounding of double precision."""
+    double = copy.deepcopy(model).double()
+    scrubber = Scrubber(LAYERS, folds=1).fit(double, batches, **CONCEPTS)
+    s = networks.labels(rows)
+    with scrubber.scrub(double):
+        for x in networks.activations(double, LAYERS, rows).values():
+            gap = x[s == 1].mean(axis=0) - x[s == 0].mean(axis=0)
+            assert np.abs(gap).max() < 1e-12 * np.abs(x).max()
+            assert explained(x, s) < 1e-20
 
 
 def test_generation_with_a_cache_is_that_without(model, scrubber, rows):
@@ -196,11 +212,10 @@ class Interrupted(list):
             yield batch
 
 
-@pytest.mark.parametrize("at", [3, 10, 17])
-@pytest.mark.parametrize("order", ["sequential", "parallel"])
+@pytest.mark.parametrize(
+    ("order", "at"), [("sequential", 3), ("sequential", 10), ("sequential", 18), ("parallel", 3)]
+)
 def test_a_fit_goes_on_after_an_interrupt(model, batches, order, at, tmp_path):
-    if order == "parallel" and at > 6:
-        pytest.skip("there is one pass only")
     path = tmp_path / "state"
     whole = Scrubber(LAYERS, order=order).fit(model, batches, **CONCEPTS)
     with pytest.raises(KeyboardInterrupt):
@@ -265,14 +280,17 @@ def test_half_precision_models(model, scrubber, rows):
     """The erasure is that of the single-precision fit up to the rounding of the activations."""
     s = networks.labels(rows)
     half = copy.deepcopy(model).bfloat16()
-    before = networks.activations(half, LAYERS, rows)
-    with scrubber.scrub(half):
-        after = networks.activations(half, LAYERS, rows)
+    # Some processors say that they have instructions for these products, and do not.
+    with torch.backends.mkldnn.flags(enabled=False):
+        before = networks.activations(half, LAYERS, rows)
+        with scrubber.scrub(half):
+            after = networks.activations(half, LAYERS, rows)
     for name in LAYERS[:1]:
         gap = lambda x: np.abs(x[s == 1].mean(axis=0) - x[s == 0].mean(axis=0)).max()
         assert gap(after[name]) < 2**-8 * np.abs(after[name]).max()
     for name in LAYERS:
-        assert explained(after[name], s) < 0.05 * explained(before[name], s)
+        before_, after_ = (explained(x[name], s, 2**-7) for x in (before, after))
+        assert after_ < 0.05 * before_, (name, before_, after_)
 
 
 def test_mistakes_are_told(model, batches):

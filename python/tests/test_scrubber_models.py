@@ -227,8 +227,8 @@ def test_beside_concept_erasure():
     """The same erased activations as LeaceFitter's, in single precision."""
     leace = pytest.importorskip("concept_erasure")
     torch.manual_seed(0)
-    model = nn.Sequential(nn.Linear(16, 48), nn.Tanh())
-    x, s = torch.randn(4000, 16), torch.randint(0, 3, (4000,))
+    model = nn.Sequential(nn.Linear(48, 48), nn.Tanh())
+    x, s = torch.randn(4000, 48), torch.randint(0, 3, (4000,))
     x[:, :3] += nn.functional.one_hot(s, 3)
     batches = [(x[i : i + 500], s[i : i + 500]) for i in range(0, 4000, 500)]
     ours = Scrubber("1").fit(model, batches)

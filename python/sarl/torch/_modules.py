@@ -24,7 +24,7 @@ class _Linear(nn.Module):
                 "precision all the same"
             )
         for name, values in buffers.items():
-            tensor = torch.from_numpy(np.ascontiguousarray(values))
+            tensor = torch.from_numpy(np.array(values, order="C"))
             self.register_buffer(name, tensor.to(dtype) if tensor.is_floating_point() else tensor)
 
     def _apply(self, fn: Callable[..., Any], recurse: bool = True) -> Any:
@@ -47,7 +47,7 @@ class _Linear(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         """Rows of the leading shape and precision of x."""
         kind = x.device.type
-        if torch.is_autocast_enabled(kind):
+        if kind != "meta" and torch.is_autocast_enabled(kind):
             # It would form the thin products in half precision.
             with torch.autocast(kind, enabled=False):
                 return self._rows(x)

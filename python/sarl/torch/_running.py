@@ -19,7 +19,7 @@ class Erasing:
 
     def __init__(self, layer: Layer) -> None:
         self.layer = layer
-        self.modules: dict[torch.device, nn.Module] = {}
+        self.modules: dict[tuple[torch.device, torch.dtype], nn.Module] = {}
 
     def __call__(self, hidden: Tensor) -> Tensor:
         if hidden.shape[-1] != self.layer.width:
@@ -27,9 +27,11 @@ class Erasing:
                 f"the layer {self.layer.name!r} has width {hidden.shape[-1]}, but was fitted with "
                 f"{self.layer.width}"
             )
-        if hidden.device not in self.modules:
-            self.modules[hidden.device] = self.layer.to_torch().to(hidden.device)
-        erased: Tensor = self.modules[hidden.device](hidden)
+        dtype = torch.float64 if hidden.dtype == torch.float64 else torch.float32
+        place = (hidden.device, dtype)
+        if place not in self.modules:
+            self.modules[place] = self.layer.to_torch(dtype=dtype).to(hidden.device)
+        erased: Tensor = self.modules[place](hidden)
         return erased
 
 
