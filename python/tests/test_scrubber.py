@@ -308,5 +308,9 @@ def test_mistakes_are_told(model, batches):
     wrong = [{**batches[0], "group": torch.zeros(100, 7)}]
     with pytest.raises(ValueError, match="the concept 'group' has shape"):
         fit(Scrubber(LAYERS), wrong, **CONCEPTS)
+    broken = copy.deepcopy(model)
+    broken.model.norm.weight.data[3] = np.inf
+    with pytest.raises(ValueError, match="layer 'model.norm': some activations are not finite"):
+        Scrubber("model.norm").fit(broken, batches, **CONCEPTS)
     with pytest.raises(AttributeError, match="not fitted yet"):
         Scrubber(LAYERS).scrub(model)

@@ -14,6 +14,7 @@ from torch import nn
 
 import networks
 from sarl.torch import Scrubber
+from sarl.torch._hooks import matches
 
 COUNT = 120
 SIZES = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4}
@@ -69,18 +70,26 @@ def clip():
 
 #: A model, its layers, its inputs, and where the mask is for.
 FAMILIES = {
-    "llama": (networks.llama, ["model.layers.[0-9]"], text, "attention_mask"),
-    "gpt-neox": (neox, ["gpt_neox.layers.[0-9]"], text, "attention_mask"),
-    "gpt2": (gpt2, ["transformer.h.[0-9]"], text, "attention_mask"),
-    "bert": (bert, ["encoder.layer.[0-9]"], text, "attention_mask"),
-    "vit": (vit, ["*layer*.[0-9]"], pictures, "attention_mask"),
+    "llama": (networks.llama, ["model.layers.*"], text, "attention_mask"),
+    "gpt-neox": (neox, ["gpt_neox.layers.*"], text, "attention_mask"),
+    "gpt2": (gpt2, ["transformer.h.*"], text, "attention_mask"),
+    "bert": (bert, ["encoder.layer.*"], text, "attention_mask"),
+    "vit": (vit, ["**.layers.*"], pictures, "attention_mask"),
     "clip": (
         clip,
-        ["text_model.encoder.layers.[0-9]", "vision_model.encoder.layers.[0-9]"],
+        ["text_model.encoder.layers.*", "vision_model.encoder.layers.*"],
         lambda: text() | pictures(),
-        {"text_model.*": "attention_mask"},
+        {"text_model.**": "attention_mask"},
     ),
 }
+
+
+def test_patterns():
+    names = ["h.0", "h.1", "h.10", "h.1.attn", "h.1.attn.q", "h"]
+    found = lambda pattern: [name for name in names if matches(name, pattern)]
+    assert found("h.*") == ["h.0", "h.1", "h.10"]
+    assert found("h.1.**") == ["h.1", "h.1.attn", "h.1.attn.q"]
+    assert found("**") == names and found("**.q") == ["h.1.attn.q"] and found("h.[01]") == names[:2]
 
 
 @pytest.mark.parametrize("name", FAMILIES)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from .._rows import is_tensor
+from ._hooks import matches
 from ._modules import HALF
 
 #: Whole numbers that stand for no label, as in the losses of PyTorch.
@@ -88,7 +88,7 @@ class Reader:
 
     def _masks(self, inputs: Any) -> dict[str, Any]:
         """Masks by the pattern of the layers that they are for."""
-        wanted = self.mask if isinstance(self.mask, Mapping) else {"*": self.mask}
+        wanted = self.mask if isinstance(self.mask, Mapping) else {"**": self.mask}
         given = inputs if isinstance(inputs, Mapping) else {}
         return {pattern: None if key is None else given.get(key) for pattern, key in wanted.items()}
 
@@ -148,7 +148,7 @@ def rows_at(layer: str, hidden: Tensor, of: Positions) -> Rows:
     """The rows of a layer that count: not masked, and with a label of each concept."""
     lead = hidden.shape[:-1]
     keep = torch.ones(lead, dtype=torch.bool)
-    mask = next((m for p, m in of.masks.items() if fnmatchcase(layer, p)), None)
+    mask = next((m for p, m in of.masks.items() if matches(layer, p)), None)
     if mask is not None:
         keep &= spread(torch.as_tensor(mask).cpu().bool(), lead, layer, "the mask")
     concepts = {}
@@ -162,7 +162,9 @@ def rows_at(layer: str, hidden: Tensor, of: Positions) -> Rows:
         weights = spread(labels_of(of.weights), lead, layer, "the weights")
     keys = spread(torch.from_numpy(of.keys.view(np.int64)), lead, layer, "the batch")
     x = hidden.detach()
-    x = x[keep.to(x.device)].to("cpu", torch.float32 if x.dtype in HALF else x.dtype)
+    # All positions are read where they are: a choice of them is a copy.
+    x = x.reshape(-1, x.shape[-1]) if bool(keep.all()) else x[keep.to(x.device)]
+    x = x.to("cpu", torch.float32 if x.dtype in HALF else x.dtype)
     return Rows(
         x.numpy(),
         {name: values[keep].numpy() for name, values in concepts.items()},

@@ -70,8 +70,16 @@ def new_moments(options: dict[str, Any]) -> Moments:
     return Moments(fold_by="key", **{name: options[name] for name in names})
 
 
-def add(moments: Moments, rows: Rows, types: Any) -> None:
-    """Adds the rows of a batch."""
+def add(name: str, moments: Moments, rows: Rows, types: Any) -> None:
+    """Adds the rows of a batch at a layer: all of a block, or none."""
+    try:
+        _add(moments, rows, types)
+    except ValueError as problem:
+        why = "some activations are not finite" if "must be finite" in str(problem) else problem
+        raise ValueError(f"layer {name!r}: {why}") from None
+
+
+def _add(moments: Moments, rows: Rows, types: Any) -> None:
     moments._in_place = True
     width = rows.x.shape[1]
     step = max(1, BLOCK // max(1, width))

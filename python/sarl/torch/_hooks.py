@@ -16,15 +16,28 @@ Act = Callable[[Tensor], Tensor | None]
 INPUTS = ("hidden_states", "input", "x", "hidden_state")
 
 
+def matches(name: str, pattern: str) -> bool:
+    """Whether a module is meant: each part of its name by itself, `**` is any number of parts."""
+
+    def from_here(parts: list[str], wanted: list[str]) -> bool:
+        if not wanted:
+            return not parts
+        if wanted[0] == "**":
+            return any(from_here(parts[k:], wanted[1:]) for k in range(len(parts) + 1))
+        return bool(parts) and fnmatchcase(parts[0], wanted[0]) and from_here(parts[1:], wanted[1:])
+
+    return from_here(name.split("."), pattern.split("."))
+
+
 def find(model: nn.Module, patterns: str | Sequence[str]) -> list[str]:
     """The names of the modules that match any of the patterns, in the order of the model."""
     wanted = [patterns] if isinstance(patterns, str) else list(patterns)
     names = [name for name, _ in model.named_modules() if name]
     for pattern in wanted:
-        if not any(fnmatchcase(name, pattern) for name in names):
+        if not any(matches(name, pattern) for name in names):
             some = ", ".join(map(repr, names[:8]))
             raise ValueError(f"no module is called {pattern!r}; there are {some}, …")
-    return [name for name in names if any(fnmatchcase(name, p) for p in wanted)]
+    return [name for name in names if any(matches(name, p) for p in wanted)]
 
 
 def attach(module: nn.Module, at: str, act: Act) -> RemovableHandle:

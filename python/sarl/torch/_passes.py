@@ -136,7 +136,7 @@ class Passes:
                 with uninterrupted():
                     if name not in self._sums:
                         self._sums[name] = new_moments(self._options())
-                    add(self._sums[name], rows, self.concept_type)
+                    add(name, self._sums[name], rows, self.concept_type)
                     self._seen[name] = index + 1
             if stop:
                 raise Stop

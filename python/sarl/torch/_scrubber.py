@@ -30,8 +30,8 @@ class Scrubber(Passes):
     Parameters
     ----------
     layers : str or list of str
-        Names of modules, or patterns: ``"model.layers.*"`` also matches what is inside of a layer,
-        ``"model.layers.[0-9]"`` does not.
+        Names of modules, or patterns for each part of a name: ``"model.layers.*"``,
+        ``"model.layers.[0-5].self_attn.[qkv]_proj"``. ``**`` is any number of parts.
     at : {"output", "input"}, default="output"
         Whether what comes out of a module is erased, or what goes into it: the first tensor.
     order : {"sequential", "sequential-approximate", "parallel"}, default="sequential"
@@ -145,7 +145,7 @@ class Scrubber(Passes):
             The keys of a batch that hold concepts.
         mask : str, dict or None, default="attention_mask"
             The input that says which positions count, where it is there; or by patterns of layers,
-            where not all have these positions: ``{"text_model.*": "attention_mask"}``.
+            where not all have these positions: ``{"text_model.**": "attention_mask"}``.
         weights : str, optional
             The key of a weight for each sequence, or for each position.
         forward : callable, optional
