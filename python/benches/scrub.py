@@ -117,18 +117,20 @@ def measured(method: str, width: int, tokens: int, size: int) -> dict[str, Any]:
     start = time.perf_counter()
     erase = fit(width, Taken(batches, tokens))
     seconds, extra = time.perf_counter() - start, peak() - before
-    x, s = batches[0]
+    x = batches[0][0]
     applied = []
     for _ in range(APPLIED):
         start = time.perf_counter()
-        out = erase(x)
+        erase(x)
         applied.append(time.perf_counter() - start)
+    s = torch.cat([s for _, s in batches])
     gap = lambda x: (x[s == 1].mean(0) - x[s == 0].mean(0)).norm().item()
+    before, after = (torch.cat(of) for of in zip(*((x, erase(x)) for x, _ in batches), strict=True))
     return {
         "fit_s": seconds,
         "apply_s": statistics.median(applied) * tokens / size,
         "extra_mb": extra,
-        "gap_left": gap(out) / gap(x),
+        "gap_left": gap(after) / gap(before),
     }
 
 

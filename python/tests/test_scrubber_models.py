@@ -74,7 +74,7 @@ FAMILIES = {
     "gpt-neox": (neox, ["gpt_neox.layers.*"], text, "attention_mask"),
     "gpt2": (gpt2, ["transformer.h.*"], text, "attention_mask"),
     "bert": (bert, ["encoder.layer.*"], text, "attention_mask"),
-    "vit": (vit, ["**.layers.*"], pictures, "attention_mask"),
+    "vit": (vit, ["**.layer*.[0-9]"], pictures, "attention_mask"),
     "clip": (
         clip,
         ["text_model.encoder.layers.*", "vision_model.encoder.layers.*"],
