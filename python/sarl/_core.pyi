@@ -25,10 +25,12 @@ __all__ = [
     "key_parts",
     "parts",
     "probes",
+    "read_layers",
     "report",
     "rivals",
     "side_by_side",
     "text_keys",
+    "write_layers",
 ]
 
 __version__: str
@@ -114,6 +116,13 @@ class Compared:
         progress: _Progress | None = None,
     ) -> None: ...
 
+_Layer = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]
+
+def write_layers(
+    path: str | PathLike[str], order: str, about: str, matrices: Sequence[_Layer], extra: str
+) -> None: ...
+def read_layers(bytes: bytes) -> tuple[str, str, list[_Layer], str]: ...
+
 @final
 class Fit:
     def __new__(
@@ -153,6 +162,7 @@ class Fit:
         keys: NDArray[np.uint64] | None = None,
         threads: int | None = None,
         progress: Callable[[int], Any] | None = None,
+        in_place: bool = False,
     ) -> None: ...
     def merge(self, other: Fit) -> None: ...
     def reclass(self, label: int, to: Sequence[int], classes: int) -> None: ...

@@ -203,6 +203,28 @@ class Encoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """
         _files.to_onnx(self._fitted(), path, double=double, erase=self._erases)
 
+    def to_torch(self, *, dtype: Any = None, device: Any = None) -> Any:
+        """The encoder as a module of PyTorch, for rows of any leading shape; needs ``sarl[torch]``.
+
+        It has buffers, which move with the model that it is part of, and keeps gradients. It works
+        under `torch.compile` and `torch.export`. Half rows are computed in single precision.
+
+        Parameters
+        ----------
+        dtype : torch.dtype, optional
+            Of the buffers: single precision, or double.
+        device : torch.device or str, optional
+            Where they are.
+
+        Returns
+        -------
+        sarl.torch.Encoding or sarl.torch.Erasure
+            The module. Kernels, cells and columns of text have none: they raise ``ValueError``.
+        """
+        from .torch import module_of
+
+        return module_of(self, dtype, device)
+
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True

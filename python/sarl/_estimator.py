@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
@@ -12,7 +13,7 @@ from ._encoder import Encoder, not_fitted
 from ._inputs import add_rows, check_criterion, fit_params, name_inputs, needs_target
 from ._moments import Moments
 from ._results import Bounds, Front, HeldOut, Point
-from ._rows import is_tensor, native
+from ._rows import flat, is_tensor, native
 from ._solved import Solved
 
 E = TypeVar("E", bound="Estimator")
@@ -90,6 +91,32 @@ class Estimator(Encoder):
         self._goal()
         moments = add_rows(self, self._moments, X, y, sensitive_features, sample_weight, least=1)
         self._set(moments, None)
+        return self
+
+    def fit_batches(self: E, batches: Iterable[Any]) -> E:
+        """Fit the encoder on the batches of a loader or a generator, in one pass.
+
+        Parameters
+        ----------
+        batches : iterable
+            Tuples (X, y, sensitive_features), of an :class:`Eraser` (X, sensitive_features), or
+            mappings of the keywords of :meth:`fit`. Tensors may be on any device and of any leading
+            shape, such as (batch, sequence, hidden), with labels of that leading shape. A kernel
+            chooses its landmarks from the first batch.
+
+        Returns
+        -------
+        estimator
+            Itself. Batches that are refused leave it as it was.
+        """
+        goal, moments = self._goal(), None
+        names = ("X", "sensitive_features") if self._erases else ("X", "y", "sensitive_features")
+        for batch in batches:
+            x, y, s, w = flat(batch, names)
+            moments = add_rows(self, moments, x, y, s, w, least=1)
+        if moments is None:
+            raise ValueError("there are no batches")
+        self._set(moments, self._solve(goal, moments))
         return self
 
     def _set(self, moments: Moments | None, solved: Solved | None) -> None:

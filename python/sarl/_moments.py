@@ -132,6 +132,10 @@ class Moments:
         #: Rows that landmarks are chosen from, instead of those that are pushed.
         self._public: Any = None
 
+    #: Whether rows are added to the sums where they are, without a copy that can be gone back to.
+    #: Each update must then be one block of rows.
+    _in_place = False
+
     @classmethod
     def _behind(cls, kernel: dict[str, Any], scale: str, public: Any, **options: Any) -> Moments:
         """Moments of the features of a kernel, whose landmarks the first rows decide."""
@@ -251,6 +255,7 @@ class Moments:
                     keys=None if keys is None else keys[rows],
                     threads=threads(self.n_jobs),
                     progress=progress,
+                    in_place=self._in_place,
                 )
         for label, of in zip(labels, values, strict=True):
             label.count(of, weights)
@@ -260,6 +265,9 @@ class Moments:
         """A fit that these rows can be pushed into. What is refused later leaves this as it was."""
         if self._core is None or self._columns is None:
             return self._begin(part)
+        same = all(a.size == b.size for a, b in zip(self._labels, part.labels, strict=True))
+        if self._in_place and same and not part.codes:
+            return self._core
         core = self._core.copy()
         _merging.recode(core, self._columns, part.columns)
         for place, (old, new) in enumerate(zip(self._labels, part.labels, strict=True)):
@@ -470,6 +478,7 @@ class Moments:
         if self._core is not None:
             new._core = self._core.copy()
             new._labels = list(self._labels)
+        new._in_place = False
         return new
 
     def to_bytes(self) -> bytes:

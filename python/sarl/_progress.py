@@ -10,16 +10,16 @@ Progress = Callable[[int], Any]
 
 
 class Bar:
-    """A progress bar over rows, if one is wanted."""
+    """A progress bar over rows, or other things, if one is wanted."""
 
-    def __init__(self, total: int, what: str, shown: bool) -> None:
+    def __init__(self, total: int | None, what: str, shown: bool, unit: str = " rows") -> None:
         self.bar: Any = None
         if shown:
             try:
                 from tqdm.auto import tqdm
             except ImportError:
                 raise ImportError("verbose=1 needs tqdm: pip install 'sarl[progress]'") from None
-            self.bar = tqdm(total=total, desc=what, unit=" rows", unit_scale=True)
+            self.bar = tqdm(total=total, desc=what, unit=unit, unit_scale=True)
 
     def __enter__(self) -> Progress | None:
         return None if self.bar is None else self.bar.update

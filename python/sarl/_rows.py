@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import narwhals.stable.v1 as nw
@@ -34,6 +34,35 @@ def from_tensor(x: Any) -> NDArray[Any]:
     if str(x.dtype) in ("torch.float16", "torch.bfloat16"):
         x = x.float()
     return np.asarray(x.numpy())
+
+
+def flat(batch: Any, names: tuple[str, ...]) -> tuple[Any, Any, Any, Any]:
+    """X, y, sensitive_features and sample_weight of a batch, with one leading dimension."""
+    keywords = ("X", "y", "sensitive_features", "sample_weight")
+    if isinstance(batch, Mapping):
+        unknown = [name for name in batch if name not in keywords]
+        if unknown or "X" not in batch:
+            raise ValueError(f"a batch has the keys {list(batch)}: expected some of {keywords}")
+        given = dict(batch)
+    elif isinstance(batch, (tuple, list)) and len(batch) == len(names):
+        given = dict(zip(names, batch, strict=True))
+    else:
+        raise ValueError(f"a batch is not a mapping, nor ({', '.join(names)})")
+    given = {k: from_tensor(v.detach().cpu()) if is_tensor(v) else v for k, v in given.items()}
+    x = given["X"]
+    if isinstance(x, np.ndarray) and x.ndim > 2:
+        lead = x.shape[:-1]
+        for name, values in given.items():
+            if values is not None and np.shape(values)[: len(lead)] != lead:
+                raise ValueError(
+                    f"{name} has shape {np.shape(values)}, but X has positions {lead}: expected a "
+                    "value for each of them"
+                )
+            if values is not None:
+                rest = np.shape(values)[len(lead) :]
+                given[name] = np.asarray(values).reshape(-1, *rest)
+    x, y, s, w = (given.get(name) for name in keywords)
+    return x, y, s, w
 
 
 def is_table(x: Any) -> bool:

@@ -142,7 +142,11 @@ impl Fit {
 
     /// Adds rows: all of them, or none if any is refused. Keys decide on folds, where these are not
     /// by position.
-    #[pyo3(signature = (x, codes, labels, weights, *, keys=None, threads=None, progress=None))]
+    ///
+    /// In place, the sums are not copied first. What is refused leaves them as they were all the same,
+    /// as all rows are one block, but nothing can interrupt it.
+    #[pyo3(signature = (x, codes, labels, weights, *, keys=None, threads=None, progress=None,
+                        in_place=false))]
     #[allow(clippy::too_many_arguments, reason = "keywords of Python's")]
     fn push(
         &mut self,
@@ -154,6 +158,7 @@ impl Fit {
         keys: Option<PyReadonlyArray1<'_, u64>>,
         threads: Option<usize>,
         progress: Option<&Bound<'_, PyAny>>,
+        in_place: bool,
     ) -> PyResult<()> {
         let beside = Beside {
             codes: codes.iter().map(slice).collect::<PyResult<_>>()?,
@@ -162,6 +167,8 @@ impl Fit {
             keys: keys.as_ref().map(slice).transpose()?,
         };
         match &x {
+            Matrix::Double(x) if in_place => self.add_here(py, view(x)?, &beside, threads),
+            Matrix::Single(x) if in_place => self.add_here(py, view(x)?, &beside, threads),
             Matrix::Double(x) => self.add(py, view(x)?, &beside, threads, progress),
             Matrix::Single(x) => self.add(py, view(x)?, &beside, threads, progress),
         }
@@ -384,6 +391,20 @@ impl Fit {
         let fitted = Arc::new(fitted.map_err(refused)?);
         let _ = self.finished.set((params.to_owned(), Arc::clone(&fitted)));
         Ok(fitted)
+    }
+
+    fn add_here<T: Element>(
+        &mut self,
+        py: Python<'_>,
+        x: MatRef<'_, T>,
+        beside: &Beside<'_>,
+        threads: Option<usize>,
+    ) -> PyResult<()> {
+        // What was solved may share the sums.
+        self.finished = Arc::default();
+        let into = Arc::make_mut(&mut self.fit);
+        let beside = beside.slice(0, x.nrows())?;
+        released(py, threads, || into.push(&beside.with(x)))?.map_err(refused)
     }
 
     fn add<T: Element>(

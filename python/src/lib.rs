@@ -17,6 +17,7 @@ mod foreign;
 mod goal;
 mod labelled;
 mod laid;
+mod layers;
 mod model;
 mod onnx;
 mod report;
@@ -43,7 +44,10 @@ mod _core {
     use super::fit::Fit;
     #[pymodule_export]
     use super::labelled::{LabelledErasure, LabelledSums};
+    #[pymodule_export]
     use super::laid::side_by_side;
+    #[pymodule_export]
+    use super::layers::{read_layers, write_layers};
     #[pymodule_export]
     use super::model::Model;
     #[pymodule_export]

@@ -14,6 +14,7 @@ import sarl
 from conftest import ROOT
 
 MODULES = [f"sarl.{m.name}" for m in pkgutil.iter_modules(sarl.__path__) if m.name != "_core"]
+MODULES += ["sarl.torch._modules", "sarl.torch._scrubber"]
 
 
 @pytest.mark.parametrize("name", ["sarl", *MODULES])
@@ -44,8 +45,10 @@ def test_everything_public_is_documented_with_an_example():
             "save",
             "load",
             "to_onnx",
+            "to_torch",
             "front",
             "fit_moments",
+            "fit_batches",
         ):
             assert getattr(cls, method).__doc__, method
 

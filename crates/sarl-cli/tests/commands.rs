@@ -190,3 +190,26 @@ fn rounding_keeps_words_and_whole_numbers() {
     assert_eq!(rounded("[-0.12345678901234567]"), "[-0.123457]");
     assert_eq!(rounded("version 0.1.0"), "version 0.1.0");
 }
+
+/// Erasures of the layers of a network, as `sarl.torch.Scrubber` writes them.
+#[test]
+fn info_of_layers() {
+    use sarl::{Concept, Layer, LayerAbout, Layers};
+    let folder = Folder::with_people();
+    let concept = |name: &str, heldout| Concept {
+        name: name.into(),
+        limit: (name == "gender").then_some(0.0),
+        leakage: 0.0,
+        heldout,
+    };
+    let layer = |name: &str, concepts| {
+        let (found, taken) = (faer::mat![[1.0], [0.0], [0.5]], faer::mat![[1.0, 0.25, 0.0]]);
+        let about = LayerAbout { at: "output".into(), rows: 4096, concepts, ..Default::default() };
+        Layer::new(name, vec![0.0; 3], found, taken).unwrap().described(about)
+    };
+    let both = vec![concept("gender", Some(0.0125)), concept("number", Some(0.5))];
+    let layers = vec![layer("model.layers.0", both), layer("norm", vec![concept("gender", None)])];
+    let layers = Layers::new("sequential", layers).unwrap();
+    folder.write("layers.safetensors", layers.to_bytes().unwrap());
+    session(&folder, "info_layers", &["info layers.safetensors", "info layers.safetensors --json"]);
+}

@@ -63,7 +63,10 @@ pub mod moments;
 pub mod spectral;
 pub mod tolerance;
 
-pub use encoder::{Encoder, Erasing, Erasure, Model, Oracle, OracleSums, Quadratic, QuadraticSums};
+pub use encoder::{
+    Concept, Encoder, Erasing, Erasure, Layer, LayerAbout, Layers, Model, Oracle, OracleSums, Quadratic,
+    QuadraticSums,
+};
 pub use error::{Error, Mismatch, Place, Result};
 pub use features::{
     Choice, Family, FeatureMap, Kernel, LandmarkOptions, Map, Scaling, Spanned, Wide, median_gamma,

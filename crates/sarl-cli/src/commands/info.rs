@@ -5,6 +5,7 @@ use sarl_data::{Feature, FeatureValues, Schema, Written};
 use serde_json::json;
 
 use super::erasures::{self, Erasure};
+use super::layers;
 use super::retune::{bytes_of, read};
 use crate::args::{Global, Info};
 use crate::failure::Outcome;
@@ -21,6 +22,9 @@ pub fn run(options: &Info, global: &Global) -> Outcome {
     if erasures::is_file(&bytes) {
         let erasure = Erasure::read(&options.model, &bytes)?;
         return erasure.print(&options.model, global, labels);
+    }
+    if let Some(found) = layers::read(&options.model, &bytes)? {
+        return layers::print(&options.model, &found, global);
     }
     let model = read(&options.model, &bytes)?;
     let front = model.front()?;

@@ -13,6 +13,7 @@ pub mod fit;
 pub mod front;
 pub mod info;
 pub mod inspect;
+pub mod layers;
 pub mod moments;
 pub mod reproduce;
 pub mod retune;
