@@ -53,6 +53,7 @@
 pub mod cells;
 mod container;
 pub mod encoder;
+pub mod engine;
 mod error;
 pub mod features;
 pub mod fit;

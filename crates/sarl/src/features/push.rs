@@ -5,12 +5,15 @@ use std::sync::Arc;
 use faer::{Mat, MatRef};
 
 use super::{Columns, FeatureMap};
+use crate::engine::FeaturePlan;
 use crate::error::Place;
 use crate::moments::{Block, Element, Landmarks, Layout, Moments, MomentsOptions, check_finite};
 use crate::{Error, Result};
 
 /// Rows mapped at a time, so that memory does not grow with the block.
 const ROWS: usize = 4096;
+/// The same for rows that a device maps.
+const DEVICE_ROWS: usize = 65_536;
 
 impl FeatureMap {
     /// Empty moments of this map's features for data of the given layout.
@@ -44,6 +47,9 @@ impl FeatureMap {
         check_finite(block.dense, moments.rows(), Place::Feature)?;
         let hashes = block.hashed(moments.options().fold_by)?;
         let block = Block { hashes: hashes.as_deref(), ..block.clone() };
+        if moments.has_engine() && moments.device_takes(self.plan(), false)? {
+            return self.push_on_device(moments, &block);
+        }
         let mut features = Vec::new();
         let mut start = 0;
         while start < block.rows() {
@@ -64,6 +70,39 @@ impl FeatureMap {
             };
             self.note_rows(moments, x, &mapped)?;
             moments.push(&mapped).map_err(unstable)?;
+            start += rows;
+        }
+        Ok(())
+    }
+
+    /// How a device computes the features of scaled rows with their one-hot columns.
+    fn plan(&self) -> FeaturePlan<'_> {
+        let factor = self.factor.as_ref().map(|factor| factor.as_ref().as_ref());
+        FeaturePlan { map: self.columns.view(), factor, inputs: self.inputs() }
+    }
+
+    /// The rows of a block, which was checked, through the map on a device.
+    fn push_on_device<T: Element>(
+        &self,
+        moments: &mut Moments,
+        block: &Block<'_, T>,
+    ) -> Result<()> {
+        let most = moments.device_capacity().min(DEVICE_ROWS);
+        let keeps = moments.layout().inputs.kept() > 0;
+        let mut start = 0;
+        while start < block.rows() {
+            let rows = most.min(block.rows() - start);
+            let part = block.slice(start, rows);
+            let x = self.raw.rows(part.dense, &part.codes);
+            let x = MatRef::from_row_major_slice(&x, rows, self.inputs());
+            let codes = Vec::new();
+            let inputs = keeps.then_some(x);
+            let Block { labels, weights, hashes, .. } = part;
+            let scaled = Block { dense: x, codes, inputs, labels, weights, keys: None, hashes };
+            self.note_rows(moments, x, &scaled)?;
+            if moments.push_part(&scaled)?.is_some() {
+                return Err(Error::TooLarge { what: "scaled inputs" });
+            }
             start += rows;
         }
         Ok(())

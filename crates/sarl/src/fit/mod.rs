@@ -34,6 +34,7 @@ pub use params::{Approximation, EXACT_ROWS, Features, FitParams, KernelParams, R
 
 use std::sync::Arc;
 
+use crate::engine::Engine;
 use crate::features::{FeatureMap, Scaling, Spanned, Wide};
 use crate::labels::{LabelMap, LabelSample, Reclassed};
 use crate::moments::{Block, Element, Layout, Moments};
@@ -52,6 +53,8 @@ pub struct Fit {
     sample: Option<LabelSample>,
     /// How many rows will come, if that is known.
     expected: Option<u64>,
+    /// What adds up the rows, if the processor does not.
+    engine: Option<Arc<dyn Engine>>,
     state: State,
 }
 
@@ -103,7 +106,8 @@ impl Fit {
             }
             Features::Linear => State::Waiting,
         };
-        let mut fit = Fit { params, layout, labels, sample, expected: None, state };
+        let (expected, engine) = (None, None);
+        let mut fit = Fit { params, layout, labels, sample, expected, engine, state };
         fit.begin()?;
         Ok(fit)
     }
@@ -160,6 +164,29 @@ impl Fit {
         let map = FeatureMap::coded(layout.dense_features(), layout.categories());
         let moments = Arc::new(map.moments(layout, params.moments())?);
         Ok(State::Sums { map: Arc::new(map), moments, spreads: None })
+    }
+
+    /// Lets an engine add up the rows that are pushed from now on. The processor does what it cannot:
+    /// rows that are held because there are fewer of them than features, among others.
+    pub fn on(mut self, engine: Arc<dyn Engine>) -> Self {
+        self.engine = Some(engine);
+        self
+    }
+
+    /// Why the engine leaves the rows to the processor, if it does.
+    pub fn refused(&self) -> Option<&str> {
+        match &self.state {
+            State::Sums { moments, .. } => moments.refused(),
+            _ => None,
+        }
+    }
+
+    /// Takes what a device has added up.
+    fn settle(&mut self) -> Result<()> {
+        match &mut self.state {
+            State::Sums { moments, .. } if moments.has_engine() => Arc::make_mut(moments).settle(),
+            _ => Ok(()),
+        }
     }
 
     /// How it is fitted.
@@ -251,6 +278,11 @@ impl Fit {
         if matches!(self.state, State::Held(_)) && !Wide::suits(after, self.layout.features()) {
             self.add_up()?;
         }
+        if let (Some(engine), State::Sums { moments, .. }) = (&self.engine, &mut self.state)
+            && !moments.has_engine()
+        {
+            Arc::make_mut(moments).on(Arc::clone(engine))?;
+        }
         match &self.labels {
             None => Self::push_into(&mut self.state, block),
             Some(labels) => {
@@ -296,7 +328,9 @@ impl Fit {
         }
         let mut other = other.clone();
         other.add_up()?;
+        other.settle()?;
         self.add_up()?;
+        self.settle()?;
         match (&mut self.state, &other.state) {
             (State::Sums { map, moments, .. }, State::Sums { map: theirs, moments: added, .. }) => {
                 if !map.is_same(theirs) {
@@ -390,7 +424,8 @@ impl Fit {
     }
 
     /// All rows are there: what can be known of them.
-    pub fn finish(self) -> Result<Fitted> {
+    pub fn finish(mut self) -> Result<Fitted> {
+        self.settle()?;
         let Fit { params, layout, labels, state, .. } = self;
         let layout = labels.map_or(layout.clone(), |labels| labels.described(&layout));
         let scaled = params.scale == Scale::Standard;
