@@ -98,6 +98,7 @@ class Eraser(OneToOneFeatureMixin, Estimator):  # type: ignore[misc]
         ridge: float | str | None = None,
         folds: int = 5,
         precision: str = "double",
+        device: str = "auto",
         criterion: str = "parity",
         favourable: Any = None,
         target_type: str | dict[str, str] = "auto",
@@ -116,6 +117,7 @@ class Eraser(OneToOneFeatureMixin, Estimator):  # type: ignore[misc]
         self.ridge = ridge
         self.folds = folds
         self.precision = precision
+        self.device = device
         self.criterion = criterion
         self.favourable = favourable
         self.target_type = target_type

@@ -10,7 +10,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
 from . import _criterion
-from ._checks import check_choice, check_folds, is_whole
+from ._checks import PRECISIONS, check_choice, check_folds, is_whole
 from ._columns import Columns, first_category
 from ._moments import Moments
 from ._progress import Bar
@@ -40,7 +40,8 @@ def moment_options(estimator: Any) -> dict[str, Any]:
     """The parameters of the moments."""
     return {
         "folds": check_folds(estimator.folds),
-        "precision": check_choice("precision", estimator.precision, ("double", "single")),
+        "precision": check_choice("precision", estimator.precision, PRECISIONS),
+        "device": estimator.device,
         "random_state": seed_of(estimator),
         "target_type": estimator.target_type,
         "sensitive_type": estimator.sensitive_type,

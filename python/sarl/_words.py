@@ -19,9 +19,13 @@ GOALS = """trade_off : float, optional
 
 FOLDS = """folds : int, default=5
         Folds for held-out losses, which cost no further pass; 1 for none.
-    precision : {"double", "single"}, default="double"
+    precision : {"double", "single", "fast"}, default="double"
         How products of features are formed. Single is faster, for embeddings that are single
-        precision anyway."""
+        precision anyway. Fast is single precision on the matrix units of a GPU; without a GPU it is
+        single precision.
+    device : {"auto", "cpu", "cuda", "cuda:N"}, default="auto"
+        Where the rows of a fit are added up. With "auto" that is a GPU where there is one and the work
+        is worth the way to it. `device_` says which was used."""
 
 SENSITIVE = """sensitive : name, place or list of them, optional
         Columns of X that hold what is to be hidden, instead of passing ``sensitive_features``."""

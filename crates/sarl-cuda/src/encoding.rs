@@ -9,7 +9,7 @@ use crate::blas::Blas;
 use crate::fault::Fault;
 use crate::features::{Features, Picked, Source, columns};
 use crate::gpu::Gpu;
-use crate::kernels::{launch, over_rows};
+use crate::kernels::over_rows;
 use crate::memory::{Buffer, Pinned};
 use crate::staging::Staging;
 
@@ -33,7 +33,6 @@ pub(crate) struct Encoder {
     z: Buffer<f64>,
     back: Pinned,
     bad: Buffer<u32>,
-    single: bool,
 }
 
 impl Encoder {
@@ -44,19 +43,17 @@ impl Encoder {
         let row = 8 * (m + plan.features.inputs + dim).max(1);
         let spare = gpu.free()? / 4;
         let chunk = (CHUNK_BYTES.min(spare) / row).clamp(1, CHUNK_ROWS);
-        let numbers = plan.features.inputs * if plan.single { 1 } else { 2 };
         Ok(Encoder {
             blas: Blas::new(gpu, &stream)?,
-            staging: Staging::new(gpu)?,
+            staging: Staging::new(gpu, 8 * plan.features.inputs)?,
             features: Features::new(gpu, &plan.features, (plan.shift, plan.factor), chunk)?,
-            inputs: Buffer::new(gpu, chunk * numbers)?,
+            inputs: Buffer::new(gpu, 2 * chunk * plan.features.inputs)?,
             mapped: Buffer::new(gpu, chunk * m)?,
             weights: Buffer::of(gpu, &columns(plan.weights))?,
             offset: Buffer::of(gpu, plan.offset)?,
             z: Buffer::new(gpu, chunk * dim)?,
             back: Pinned::new(gpu, (chunk * dim * 8).max(8))?,
             bad: Buffer::new(gpu, 1)?,
-            single: plan.single,
             gpu: Arc::clone(gpu),
             stream, chunk, dim,
         })
@@ -78,7 +75,7 @@ impl Encoder {
             let (address, stride) = (self.inputs.at(0), self.features.inputs);
             // SAFETY: the buffer has room for a chunk of rows.
             unsafe { self.staging.send(part, stride, address, &self.stream) }?;
-            let source = Source { address, stride, single: self.single };
+            let source = Source { address, stride, single: matches!(rows, Values::Single(_)) };
             // SAFETY: the rows are in the buffer.
             if let Some(bad) = unsafe { self.chunk(source, some, to) }? {
                 return Ok(Some(first + bad));
@@ -98,12 +95,12 @@ impl Encoder {
         self.bad.fill(0, &[u32::MAX], &self.stream)?;
         let args = [
             source.address.into(), (source.stride as u64).into(), (self.features.inputs as u32).into(),
-            (rows as u64).into(), self.bad.at(0).into(),
+            (rows as u32).into(), self.bad.at(0).into(),
         ];
         let picked = Picked { source, order: 0, first: 0, rows };
         // SAFETY: chunks are as large as the buffers; the stream is awaited before anything is read.
         unsafe {
-            launch(&self.stream, kernel, (1024, 1, 1), &args)?;
+            over_rows(&self.stream, kernel, (self.features.inputs, rows), &args)?;
             self.features.apply(&self.gpu, (&self.blas, &self.stream), picked, (self.mapped.at(0), m))?;
             self.blas.gemm((true, false), (dim, rows, m), 1.0, (self.weights.at(0), m), (self.mapped.at(0), m), 0.0, (z, dim))?;
             let args = [z.into(), (dim as u32).into(), (rows as u32).into(), self.offset.at(0).into()];

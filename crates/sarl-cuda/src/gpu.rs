@@ -1,6 +1,6 @@
 //! One device: what is found out before it is used, its context, its kernels and its memory.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use cudarc::driver::{CudaContext, DriverError, result, sys};
@@ -21,6 +21,12 @@ pub(crate) struct Gpu {
     /// The most bytes that may be taken of its memory, and those that are.
     limit: usize,
     taken: AtomicUsize,
+}
+
+/// Whether there is a driver at all, which is quickly known.
+pub(crate) fn has_driver() -> bool {
+    // SAFETY: the call only looks for a library.
+    unsafe { sys::is_culib_present() }
 }
 
 /// How many devices there are.
@@ -52,9 +58,26 @@ pub fn devices() -> Result<usize, Fault> {
     Ok(count as usize)
 }
 
+/// Devices that are ready, which takes a while, for all who want no limit of memory.
+static READY: Mutex<Vec<(usize, Arc<Gpu>)>> = Mutex::new(Vec::new());
+
 impl Gpu {
+    /// The device that others use too, if nothing is said of its memory.
+    pub(crate) fn shared(number: usize, limit: Option<usize>) -> Result<Arc<Self>, Fault> {
+        if limit.is_some() {
+            return Self::new(number, limit);
+        }
+        let mut ready = READY.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, gpu)) = ready.iter().find(|(own, _)| *own == number) {
+            return Ok(Arc::clone(gpu));
+        }
+        let gpu = Self::new(number, None)?;
+        ready.push((number, Arc::clone(&gpu)));
+        Ok(gpu)
+    }
+
     /// Device `number`, with at most `limit` bytes of its memory.
-    pub(crate) fn new(number: usize, limit: Option<usize>) -> Result<Arc<Self>, Fault> {
+    fn new(number: usize, limit: Option<usize>) -> Result<Arc<Self>, Fault> {
         let count = devices()?;
         if number >= count {
             return Err(Fault::NoSuchDevice { number, count });

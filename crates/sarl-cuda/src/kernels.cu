@@ -51,17 +51,15 @@ extern "C" __global__ void narrow(const double *u, float *to, u64 ld, u32 width,
 
 // The least number of a row with a value that is not finite.
 template <typename T>
-__device__ void check(const T *x, u64 stride, u32 width, u64 rows, u32 *bad) {
-    u64 count = rows * width, step = (u64)gridDim.x * blockDim.x;
-    for (u64 at = (u64)blockIdx.x * blockDim.x + threadIdx.x; at < count; at += step) {
-        u64 i = at / width;
-        if (!isfinite(x[i * stride + at % width])) atomicMin(bad, (u32)i);
-    }
+__device__ void check(const T *x, u64 stride, u32 width, u32 rows, u32 *bad) {
+    for (u32 i = blockIdx.y; i < rows; i += gridDim.y)
+        for (u32 j = blockIdx.x * blockDim.x + threadIdx.x; j < width; j += gridDim.x * blockDim.x)
+            if (!isfinite(x[i * stride + j])) atomicMin(bad, i);
 }
-extern "C" __global__ void check_d(const double *x, u64 stride, u32 width, u64 rows, u32 *bad) {
+extern "C" __global__ void check_d(const double *x, u64 stride, u32 width, u32 rows, u32 *bad) {
     check<double>(x, stride, width, rows, bad);
 }
-extern "C" __global__ void check_f(const float *x, u64 stride, u32 width, u64 rows, u32 *bad) {
+extern "C" __global__ void check_f(const float *x, u64 stride, u32 width, u32 rows, u32 *bad) {
     check<float>(x, stride, width, rows, bad);
 }
 
@@ -148,11 +146,11 @@ extern "C" __global__ void split(const float *u, u64 ld, u32 width, u32 rows, fl
 }
 
 // The squared length of each row: one warp for each.
-extern "C" __global__ void squares(const double *x, u32 width, u32 rows, double *to) {
+extern "C" __global__ void squares(const double *x, u64 stride, u32 width, u32 rows, double *to) {
     u32 row = (blockIdx.x * blockDim.x + threadIdx.x) / 32, lane = threadIdx.x % 32;
     if (row >= rows) return;
     double sum = 0.0;
-    for (u32 j = lane; j < width; j += 32) sum += x[(u64)row * width + j] * x[(u64)row * width + j];
+    for (u32 j = lane; j < width; j += 32) sum += x[row * stride + j] * x[row * stride + j];
     for (int step = 16; step > 0; step /= 2) sum += __shfl_down_sync(0xffffffffu, sum, step);
     if (lane == 0) to[row] = sum;
 }
@@ -160,9 +158,11 @@ extern "C" __global__ void squares(const double *x, u32 width, u32 rows, double 
 // Where no double has all digits of its exponential, it is zero, as on the processor.
 __device__ double least_exp(double v) { return v < -708.0 ? 0.0 : exp(v); }
 
-// k holds 2 gamma xTu. Where points are so near that digits cancel, the distance is computed anew.
+// k holds 2 gamma xTu. Landmark j has its number d at d * across + j * along.
+// Where points are so near that digits cancel, the distance is computed anew.
 extern "C" __global__ void rbf(double *k, u64 ld, u32 m, u32 rows, const double *own, const double *squares,
-                               double gamma, const double *x, const double *landmarks, u32 width) {
+                               double gamma, const double *x, const double *landmarks, u32 width, u64 across,
+                               u64 along) {
     u32 j = blockIdx.x * blockDim.x + threadIdx.x;
     if (j >= m) return;
     for (u32 i = blockIdx.y; i < rows; i += gridDim.y) {
@@ -172,7 +172,7 @@ extern "C" __global__ void rbf(double *k, u64 ld, u32 m, u32 rows, const double 
         } else {
             double apart = 0.0;
             for (u32 d = 0; d < width; d++) {
-                double step = landmarks[(u64)d * m + j] - x[(u64)i * width + d];
+                double step = landmarks[d * across + j * along] - x[(u64)i * width + d];
                 apart += step * step;
             }
             far = -gamma * apart;
@@ -182,14 +182,14 @@ extern "C" __global__ void rbf(double *k, u64 ld, u32 m, u32 rows, const double 
 }
 
 extern "C" __global__ void laplacian(double *k, u64 ld, u32 m, u32 rows, double gamma, const double *x,
-                                     const double *landmarks, u32 width) {
+                                     const double *landmarks, u32 width, u64 across, u64 along) {
     u32 j = blockIdx.x * blockDim.x + threadIdx.x;
     if (j >= m) return;
     for (u32 i = 4 * blockIdx.y; i < rows; i += 4 * gridDim.y) {
         u32 some = min(4u, rows - i);
         double apart[4] = {0.0, 0.0, 0.0, 0.0};
         for (u32 d = 0; d < width; d++) {
-            double at = landmarks[(u64)d * m + j];
+            double at = landmarks[d * across + j * along];
             for (u32 h = 0; h < 4; h++)
                 if (h < some) apart[h] += fabs(x[(u64)(i + h) * width + d] - at);
         }

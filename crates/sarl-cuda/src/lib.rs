@@ -16,6 +16,7 @@
 //! ```
 
 mod blas;
+mod candidates;
 mod choice;
 mod encoding;
 mod engine;

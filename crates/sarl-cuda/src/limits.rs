@@ -1,9 +1,10 @@
 //! What a device can do at most, measured: the rates that benchmarks are compared with.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use cudarc::driver::CudaStream;
+use rayon::prelude::*;
 use sarl::Precision;
 use sarl::engine::{Accumulator, FeaturePlan, Rows, SumsPlan, Values};
 
@@ -26,10 +27,23 @@ pub struct Bench {
     blas: Blas,
 }
 
+/// Doubles in page-locked memory.
+pub struct Locked {
+    memory: Pinned,
+    len: usize,
+}
+
+impl Locked {
+    /// The doubles.
+    pub fn numbers(&mut self) -> Result<&mut [f64], Fault> {
+        self.memory.numbers(self.len)
+    }
+}
+
 impl Bench {
     /// On the first device of an engine.
     pub fn new(cuda: &Cuda) -> Result<Self, Fault> {
-        let gpu = Arc::clone(cuda.first());
+        let gpu = Arc::clone(&cuda.gpus()?[0]);
         gpu.bind()?;
         let stream = gpu.context().new_stream()?;
         let blas = Blas::new(&gpu, &stream)?;
@@ -108,6 +122,27 @@ impl Bench {
         // SAFETY: the buffer has so many bytes and stays until the stream was awaited.
         let time = self.seconds(|| unsafe { from.send(bytes, to.at(0), &self.stream) })?;
         Ok(bytes as f64 / time)
+    }
+
+    /// Bytes in a second that all threads pack from ordinary memory into page-locked pieces.
+    pub fn packing(&self, from: &[f64]) -> Result<f64, Fault> {
+        let numbers = 1 << 18;
+        let pieces = (0..rayon::current_num_threads()).map(|_| Pinned::new(&self.gpu, 8 * numbers).map(Mutex::new));
+        let pieces = pieces.collect::<Result<Vec<_>, _>>()?;
+        let time = self.seconds(|| {
+            from.par_chunks(numbers).try_for_each(|some| {
+                let own = rayon::current_thread_index().unwrap_or(0) % pieces.len();
+                let mut piece = pieces[own].lock().unwrap_or_else(PoisonError::into_inner);
+                piece.numbers::<f64>(some.len())?.copy_from_slice(some);
+                Ok(())
+            })
+        })?;
+        Ok(size_of_val(from) as f64 / time)
+    }
+
+    /// Room for so many doubles in page-locked memory.
+    pub fn locked(&self, len: usize) -> Result<Locked, Fault> {
+        Ok(Locked { memory: Pinned::new(&self.gpu, 8 * len)?, len })
     }
 
     /// Seconds for the moments of `rows` × `width` doubles that lie on the device, in folds, with two

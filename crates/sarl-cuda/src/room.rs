@@ -7,11 +7,11 @@ use crate::features::Features;
 use crate::gpu::Gpu;
 
 /// Rows of a chunk at most, and the bytes that their features should not exceed.
-const CHUNK_ROWS: usize = 16_384;
-const CHUNK_BYTES: usize = 512 << 20;
+const CHUNK_ROWS: usize = 65_536;
+const CHUNK_BYTES: usize = 2 << 30;
 /// The same for a block, of which two are kept.
 const BLOCK_ROWS: usize = 262_144;
-const BLOCK_BYTES: usize = 1 << 30;
+const BLOCK_BYTES: usize = 2 << 30;
 /// Fewer rows than this at a time are not worth it.
 const FEWEST: usize = 256;
 /// Rows of a segment of a class.

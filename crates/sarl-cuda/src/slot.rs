@@ -8,12 +8,9 @@ use sarl::engine::{Rows, SumsPlan};
 use crate::fault::Fault;
 use crate::features::Source;
 use crate::gpu::Gpu;
-use crate::kernels::{Arg, NONE, launch};
+use crate::kernels::{Arg, NONE, over_rows};
 use crate::memory::{Buffer, Pinned};
 use crate::room::{Room, SEGMENT};
-
-/// Blocks of the kernel that looks for values that are not finite.
-const CHECK_BLOCKS: u32 = 2048;
 
 /// See the module.
 pub(crate) struct Slot {
@@ -99,12 +96,12 @@ impl Slot {
         self.bad.fill(0, &[u32::MAX], stream)?;
         let kernel = if source.single { &gpu.kernels.check_f } else { &gpu.kernels.check_d };
         let args = [
-            source.address.into(), (source.stride as u64).into(), (width as u32).into(), (count as u64).into(),
+            source.address.into(), (source.stride as u64).into(), (width as u32).into(), (count as u32).into(),
             self.bad.at(0).into(),
         ];
         // SAFETY: the source has so many rows, and stays until the stream is done, which is awaited.
         unsafe {
-            launch(stream, kernel, (CHECK_BLOCKS, 1, 1), &args)?;
+            over_rows(stream, kernel, (width, count), &args)?;
             self.found.receive(4, self.bad.at(0), stream)?;
         }
         stream.synchronize()?;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use cudarc::driver::CudaStream;
 use faer::Mat;
-use sarl::engine::{Accumulator, DeviceSums, Rows, SumsPlan, Values};
+use sarl::engine::{Accumulator, DeviceSums, Rows, SumsPlan, Values, scatter_rows};
 use sarl::Precision;
 
 use crate::blas::{Blas, Kind};
@@ -106,7 +106,7 @@ impl Sums {
         let features = Features::new(gpu, &plan.features, (&[], &[]), chunk)?;
         let slot = || Slot::new(gpu, plan, &room);
         Ok(Sums {
-            staging: Staging::new(gpu)?,
+            staging: Staging::new(gpu, 8 * plan.features.inputs.max(room.ld))?,
             slots: vec![slot()?, slot()?],
             next: 0,
             scatter: Buffer::new(gpu, plan.folds * columns * ld)?,
@@ -369,8 +369,12 @@ impl Sums {
         let mut folds = Vec::with_capacity(self.folds);
         let mut tables = vec![0.0; classes * columns];
         for fold in 0..self.folds {
-            let mut scatter = vec![0.0; columns * ld];
-            self.scatter.read(fold * columns * ld, &mut scatter, &self.compute)?;
+            let mut scatter = Mat::<f64>::zeros(scatter_rows(columns), columns);
+            // The lower triangle is all that counts, but whole columns are copied faster.
+            let slices = scatter.as_mut().col_iter_mut().filter_map(|column| {
+                column.try_as_col_major_mut().map(|column| &mut column.as_slice_mut()[..columns])
+            });
+            self.staging.receive(&self.scatter, (fold * columns * ld, ld), slices.collect(), &self.compute)?;
             self.tables.read(fold * classes * columns, &mut tables, &self.compute)?;
             let mut first = columns;
             let table = |&size: &usize| {
@@ -381,7 +385,7 @@ impl Sums {
             folds.push(DeviceSums {
                 tables: self.groups.iter().map(table).collect(),
                 sum: tables[..columns].to_vec(),
-                scatter: Mat::from_fn(columns, columns, |i, j| scatter[j * ld + i]),
+                scatter,
             });
         }
         Ok((shift, folds))

@@ -225,9 +225,12 @@ fn without_memory_it_says_so_or_leaves_the_rows_to_the_processor() {
     there.on(Arc::new(little())).unwrap();
     let error = there.push(&data.block(false)).unwrap_err();
     assert!(matches!(error, Error::Device { .. }) && error.to_string().contains("out of memory"), "{error}");
-    let wide = Data::new(400, 300);
+    let wide = Data::new(2000, 300);
     let optional: Arc<dyn Engine> = Arc::new(little().optional());
-    let push = |m: &mut Moments| m.push(&wide.block(false)).unwrap();
+    let push = |m: &mut Moments| {
+        m.expect(10_000_000);
+        m.push(&wide.block(false)).unwrap();
+    };
     let there = moments(&wide.layout(), Default::default(), Some(optional), push);
     assert!(there.refused().is_some_and(|why| why.contains("out of memory")), "{:?}", there.refused());
     let here = moments(&wide.layout(), Default::default(), None, push);
@@ -292,5 +295,33 @@ fn fits_are_those_of_the_processor() {
         let (points, bounds, z) = fits(features, &cuda, Precision::Double);
         println!("{name}: shares {points:.1e}, bounds {bounds:.1e}, z {z:.1e} apart");
         assert!(points < 1e-9 && bounds < 1e-9 && z < 1e-7, "{name}: {points} {bounds} {z}");
+    }
+}
+
+#[test]
+fn z_is_that_of_the_processor() {
+    let Some(cuda) = cuda("z_is_that_of_the_processor") else { return };
+    let data = Data::new(3000, 12);
+    let layout = Layout::dense(12).coded(&[37]).class("y", Role::Target, 2).class("s", Role::Sensitive, 3);
+    let block = Block::new(MatRef::from_row_major_slice(&data.x, data.rows, data.width));
+    let block = block.coded(&data.many).class(&data.y).class(&data.s);
+    let kernel = |family| Features::Kernel(KernelParams { landmarks: 60, ..KernelParams::new(family) });
+    for features in [Features::Linear, kernel(Family::Rbf), kernel(Family::Laplacian), kernel(Family::Polynomial)] {
+        let mut fit = Fit::new(FitParams { features, ..Default::default() }, layout.clone()).unwrap();
+        fit.sample(&block).unwrap();
+        fit.choose(&|| false).unwrap();
+        fit.push(&block).unwrap();
+        let model = fit.finish().unwrap().solve(Goal::Leakage(0.02)).unwrap();
+        let encoder = model.encoder();
+        let mut encoding = encoder.encoding(&cuda, 3000).unwrap().unwrap();
+        let (here, there) = (encoder.encode_block(&block).unwrap(), encoder.encode_with(encoding.as_mut(), &block).unwrap());
+        let difference: Mat<f64> = &here - &there;
+        println!("z {:.1e} apart", difference.norm_max());
+        assert!(difference.norm_max() < 1e-9, "{}", difference.norm_max());
+        let mut bad = data.x.clone();
+        bad[77 * 12 + 3] = f64::INFINITY;
+        let bad = Block::new(MatRef::from_row_major_slice(&bad, data.rows, data.width)).coded(&data.many);
+        let error = encoder.encode_with(encoding.as_mut(), &bad).unwrap_err();
+        assert!(matches!(error, Error::NotFinite { row: 77, .. }), "{error}");
     }
 }

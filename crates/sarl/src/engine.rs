@@ -14,8 +14,8 @@ use std::fmt::Debug;
 use faer::{Mat, MatRef};
 
 use crate::Result;
-use crate::features::Map;
-use crate::moments::Precision;
+use crate::features::{Kernel, Map};
+use crate::moments::{Precision, padded};
 
 /// A device, or several that share the rows.
 pub trait Engine: Debug + Send + Sync {
@@ -27,14 +27,25 @@ pub trait Engine: Debug + Send + Sync {
         false
     }
 
-    /// Whether rows of this kind are worth the way to the device.
-    fn pays(&self, features: &FeaturePlan<'_>) -> bool {
-        let _ = features;
+    /// Whether so many rows of this kind are worth the way to the device.
+    fn pays(&self, features: &FeaturePlan<'_>, rows: u64) -> bool {
+        let _ = (features, rows);
         true
     }
 
     /// One for each device: blocks are dealt out over them.
     fn accumulators(&self, plan: &SumsPlan<'_>) -> Result<Vec<Box<dyn Accumulator>>>;
+
+    /// Candidates for so many landmarks at most; nothing where the processor looks at them.
+    fn candidates(
+        &self,
+        kernel: Kernel,
+        x: MatRef<'_, f64>,
+        most: usize,
+    ) -> Result<Option<Box<dyn Candidates>>> {
+        let _ = (kernel, x, most);
+        Ok(None)
+    }
 
     /// What turns rows into z.
     fn encoding(&self, plan: &EncodePlan<'_>) -> Result<Box<dyn Encoding>>;
@@ -122,10 +133,15 @@ impl Rows<'_> {
     }
 }
 
+/// Rows of the matrix that holds a scatter of so many columns: a few more, for the sake of speed.
+pub fn scatter_rows(columns: usize) -> usize {
+    padded(columns, 8)
+}
+
 /// The sums of one fold, about a shift.
 #[derive(Clone, Debug)]
 pub struct DeviceSums {
-    /// `Σ u uᵀ`, of which the lower triangle counts.
+    /// `Σ u uᵀ`, of which the lower triangle counts, in a matrix of [`scatter_rows`] rows.
     pub scatter: Mat<f64>,
     /// `Σ root · u`.
     pub sum: Vec<f64>,
@@ -146,6 +162,20 @@ pub trait Accumulator: Send {
     fn sums(&mut self) -> Result<(Vec<f64>, Vec<DeviceSums>)>;
 }
 
+/// The most landmarks that are taken at a time.
+pub const MOST_PICKED: usize = 64;
+
+/// `F` of the candidates for landmarks on a device: `F Fᵀ` is what the landmarks so far explain of the
+/// kernel.
+pub trait Candidates: Send {
+    /// Some rows of F.
+    fn rows(&mut self, picked: &[usize]) -> Result<Mat<f64>>;
+
+    /// Adds the columns `(K[:, picked] − F F[picked]ᵀ) L⁻ᵀ`; the sum of their squares for each
+    /// candidate.
+    fn extend(&mut self, picked: &[usize], factor: MatRef<'_, f64>) -> Result<Vec<f64>>;
+}
+
 /// An encoder, as a device needs it: `z = columns((x − shift) · factor) · weights − offset`.
 #[derive(Clone, Copy, Debug)]
 pub struct EncodePlan<'a> {
@@ -159,8 +189,6 @@ pub struct EncodePlan<'a> {
     pub weights: MatRef<'a, f64>,
     /// What is taken off z.
     pub offset: &'a [f64],
-    /// Whether inputs are single precision.
-    pub single: bool,
 }
 
 /// An encoder on a device.

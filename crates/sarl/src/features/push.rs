@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use faer::{Mat, MatRef};
+use rayon::prelude::*;
 
 use super::{Columns, FeatureMap};
 use crate::engine::FeaturePlan;
@@ -14,6 +15,8 @@ use crate::{Error, Result};
 const ROWS: usize = 4096;
 /// The same for rows that a device maps.
 const DEVICE_ROWS: usize = 65_536;
+/// Rows that one worker compares with the landmarks.
+const NOTED: usize = 256;
 
 impl FeatureMap {
     /// Empty moments of this map's features for data of the given layout.
@@ -47,7 +50,7 @@ impl FeatureMap {
         check_finite(block.dense, moments.rows(), Place::Feature)?;
         let hashes = block.hashed(moments.options().fold_by)?;
         let block = Block { hashes: hashes.as_deref(), ..block.clone() };
-        if moments.has_engine() && moments.device_takes(self.plan(), false)? {
+        if moments.has_engine() && moments.device_takes(self.plan(), block.rows(), false)? {
             return self.push_on_device(moments, &block);
         }
         let mut features = Vec::new();
@@ -119,13 +122,19 @@ impl FeatureMap {
         let weight = |i: usize| rows.weights.map_or(1.0, |w| w[i]);
         let folds = moments.next_folds(rows)?;
         let diagonal = kernel.diagonal(x);
+        let met = |i: usize| {
+            let same = self.places.get(&hash(x.row(i))).map_or(&[][..], Vec::as_slice);
+            let same = same.iter().filter(move |&&j| landmarks.row(j) == x.row(i));
+            same.map(move |&j| (i, j)).collect::<Vec<_>>()
+        };
+        let all = (0..x.nrows()).into_par_iter().with_min_len(NOTED).filter(|&i| weight(i) > 0.0);
+        let met: Vec<(usize, usize)> = all.flat_map_iter(met).collect();
+        let Some(known) = &mut moments.landmarks else { return Ok(()) };
         for i in (0..x.nrows()).filter(|&i| weight(i) > 0.0) {
-            let Some(known) = &mut moments.landmarks else { return Ok(()) };
             known.size += weight(i) * diagonal[i];
-            let Some(same) = self.places.get(&hash(x.row(i))) else { continue };
-            for &j in same.iter().filter(|&&j| landmarks.row(j) == x.row(i)) {
-                known.note(j, folds.of(rows, i));
-            }
+        }
+        for (i, j) in met {
+            known.note(j, folds.of(rows, i));
         }
         Ok(())
     }

@@ -106,7 +106,7 @@ impl Fit {
         };
         params.criterion = labels.as_ref().map_or_else(Default::default, |l| l.criterion());
         let (sample, expected) = (None, None);
-        Ok((Fit { params, layout, labels, sample, expected, engine: None, state }, extra))
+        Ok((Fit { params, layout, labels, sample, expected, engine: None, coming: 0, state }, extra))
     }
 
     /// The same for a kernel, with what it learnt and the layout of its rows as they come.
@@ -139,6 +139,6 @@ impl Fit {
         let moments = Arc::new(moments);
         let state = State::Sums { map, moments, spreads: Some(chosen.spreads) };
         let (sample, expected) = (None, None);
-        Ok(Fit { params, layout, labels, sample, expected, engine: None, state })
+        Ok(Fit { params, layout, labels, sample, expected, engine: None, coming: 0, state })
     }
 }

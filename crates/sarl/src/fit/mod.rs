@@ -55,6 +55,8 @@ pub struct Fit {
     expected: Option<u64>,
     /// What adds up the rows, if the processor does not.
     engine: Option<Arc<dyn Engine>>,
+    /// Rows that the engine may count on.
+    coming: u64,
     state: State,
 }
 
@@ -106,8 +108,8 @@ impl Fit {
             }
             Features::Linear => State::Waiting,
         };
-        let (expected, engine) = (None, None);
-        let mut fit = Fit { params, layout, labels, sample, expected, engine, state };
+        let (expected, engine, coming) = (None, None, 0);
+        let mut fit = Fit { params, layout, labels, sample, expected, engine, coming, state };
         fit.begin()?;
         Ok(fit)
     }
@@ -173,6 +175,19 @@ impl Fit {
         self
     }
 
+    /// At least so many rows will be pushed: an engine that may leave them to the processor asks for it.
+    pub fn coming(&mut self, rows: u64) {
+        self.coming = rows;
+    }
+
+    /// The device that has added up rows, if one has.
+    pub fn device_name(&self) -> Option<String> {
+        match &self.state {
+            State::Sums { moments, .. } => moments.device_name(),
+            _ => None,
+        }
+    }
+
     /// Why the engine leaves the rows to the processor, if it does.
     pub fn refused(&self) -> Option<&str> {
         match &self.state {
@@ -181,8 +196,8 @@ impl Fit {
         }
     }
 
-    /// Takes what a device has added up.
-    fn settle(&mut self) -> Result<()> {
+    /// Takes what a device has added up, and leaves its memory free.
+    pub fn settle(&mut self) -> Result<()> {
         match &mut self.state {
             State::Sums { moments, .. } if moments.has_engine() => Arc::make_mut(moments).settle(),
             _ => Ok(()),
@@ -252,7 +267,8 @@ impl Fit {
             }
             self.params.check_rows(sampling.rows())?;
             self.check_memory(sampling.rows())?;
-            let (map, spreads) = sampling.map(kernel, self.params.scale, self.params.seed, stop)?;
+            let on = (stop, self.engine.as_deref());
+            let (map, spreads) = sampling.map(kernel, self.params.scale, self.params.seed, on)?;
             self.params.check_features(map.outputs() as u64)?;
             chosen.state = State::Sums {
                 moments: Arc::new(map.moments(&chosen.added(), self.params.moments())?),
@@ -281,7 +297,9 @@ impl Fit {
         if let (Some(engine), State::Sums { moments, .. }) = (&self.engine, &mut self.state)
             && !moments.has_engine()
         {
-            Arc::make_mut(moments).on(Arc::clone(engine))?;
+            let moments = Arc::make_mut(moments);
+            moments.on(Arc::clone(engine))?;
+            moments.expect(self.expected.unwrap_or(0).max(self.coming));
         }
         match &self.labels {
             None => Self::push_into(&mut self.state, block),

@@ -5,6 +5,8 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use rayon::prelude::*;
+
 use super::block::{Block, Element, check_finite, row_slice};
 use super::lane::Lane;
 use super::sums::Sums;
@@ -22,6 +24,10 @@ pub(crate) struct Device {
     running: Option<Arc<Mutex<Running>>>,
     /// Why the processor goes on alone.
     refused: Option<String>,
+    /// Whether it has got rows.
+    used: bool,
+    /// How many rows will come, as far as that is known.
+    expected: u64,
 }
 
 /// What is on the device, and the counts that belong to it.
@@ -44,7 +50,7 @@ impl Part {
         let (shift, sums) = self.accumulator.sums()?;
         let whole = |(counted, from): (&Sums, DeviceSums)| {
             let mut sums = counted.clone();
-            sums.take_device(from);
+            sums.take(from.scatter, from.sum, from.tables);
             sums
         };
         Ok((shift, self.sums.iter().zip(sums).map(whole).collect()))
@@ -62,8 +68,15 @@ impl Moments {
     /// [settled](Moments::settle).
     pub fn on(&mut self, engine: Arc<dyn Engine>) -> Result<()> {
         self.settle()?;
-        self.device = Some(Device { engine, running: None, refused: None });
+        self.device = Some(Device { engine, running: None, refused: None, used: false, expected: 0 });
         Ok(())
+    }
+
+    /// So many rows will come: an engine that may refuse rows asks for it.
+    pub fn expect(&mut self, rows: u64) {
+        if let Some(device) = &mut self.device {
+            device.expected = rows;
+        }
     }
 
     /// Whether an engine was named.
@@ -74,6 +87,11 @@ impl Moments {
     /// Why the engine that was named leaves the rows to the processor, if it does.
     pub fn refused(&self) -> Option<&str> {
         self.device.as_ref().and_then(|device| device.refused.as_deref())
+    }
+
+    /// The device that has added up rows, if one has.
+    pub fn device_name(&self) -> Option<String> {
+        self.device.as_ref().filter(|device| device.used).map(|device| device.engine.name())
     }
 
     /// Takes what a device has added up, and leaves it free.
@@ -109,8 +127,7 @@ impl Moments {
         if folds.iter().any(|fold| !fold.diagonal_is_finite()) && !self.noise.is_empty() {
             return Err(Error::Unstable);
         }
-        let mut lane = Lane::new(&self.layout, self.options.folds, self.options.precision);
-        lane.folds = folds;
+        let lane = Lane::of(folds, &self.layout, self.options.precision);
         if self.lanes.is_empty() {
             (self.shift, self.lanes) = (shift, vec![lane]);
         } else {
@@ -121,8 +138,13 @@ impl Moments {
     }
 
     /// Whether a device takes these rows; it is asked for its memory with the first of them.
-    pub(crate) fn device_takes(&mut self, features: FeaturePlan<'_>, single: bool) -> Result<bool> {
-        let Some(Device { engine, running, refused }) = &mut self.device else {
+    pub(crate) fn device_takes(
+        &mut self,
+        features: FeaturePlan<'_>,
+        rows: usize,
+        single: bool,
+    ) -> Result<bool> {
+        let Some(Device { engine, running, refused, used, expected }) = &mut self.device else {
             return Ok(false);
         };
         if refused.is_some() {
@@ -135,10 +157,9 @@ impl Moments {
                 return Ok(true);
             }
             self.settle()?;
-            return self.device_takes(features, single);
+            return self.device_takes(features, rows, single);
         }
-        if !engine.pays(&features) {
-            *refused = Some("the rows are too narrow to be worth the way to it".to_owned());
+        if !engine.pays(&features, (*expected).max(rows as u64)) {
             return Ok(false);
         }
         let plan = SumsPlan {
@@ -157,10 +178,11 @@ impl Moments {
             }
             Err(error) => return Err(error),
         };
-        let sums = vec![Sums::new(&self.layout); self.options.folds];
+        let sums = vec![Sums::counts(&self.layout); self.options.folds];
         let part = |accumulator| Part { accumulator, sums: sums.clone() };
         let parts = accumulators.into_iter().map(part).collect();
         *running = Some(Arc::new(Mutex::new(Running { parts, next: 0, single })));
+        *used = true;
         Ok(true)
     }
 
@@ -168,7 +190,7 @@ impl Moments {
     pub(super) fn push_linear<T: Element>(&mut self, block: &Block<'_, T>) -> Result<bool> {
         let features =
             FeaturePlan { map: Map::Linear, factor: None, inputs: self.layout.dense };
-        if self.device.is_none() || !self.device_takes(features, T::SINGLE)? {
+        if self.device.is_none() || !self.device_takes(features, block.rows(), T::SINGLE)? {
             return Ok(false);
         }
         let first = self.seen;
@@ -204,7 +226,8 @@ impl Moments {
     pub(crate) fn push_part<T: Element>(&mut self, block: &Block<'_, T>) -> Result<Option<usize>> {
         let folds: Vec<usize> = {
             let folds = self.next_folds(block)?;
-            (0..block.rows()).map(|i| folds.of(block, i)).collect()
+            let rows = (0..block.rows()).into_par_iter().with_min_len(1024);
+            rows.map(|i| folds.of(block, i)).collect()
         };
         let (order, ends) = grouped(&folds, self.options.folds, |i| block.weights.is_none_or(|w| w[i] > 0.0));
         let roots: Option<Vec<f64>> = block.weights.map(|w| w.iter().map(|w| w.sqrt()).collect());
@@ -292,16 +315,6 @@ impl Sums {
             if k < pair.nrows() && l < pair.ncols() {
                 pair[(k, l)] += weight;
             }
-        }
-    }
-
-    /// What a device has added up beside the counts.
-    fn take_device(&mut self, from: DeviceSums) {
-        let DeviceSums { scatter, sum, tables } = from;
-        let explicit = self.explicit_sum().is_some();
-        self.restore(scatter.as_ref(), explicit.then_some(sum));
-        for (table, from) in self.tables.iter_mut().zip(tables) {
-            *table = from;
         }
     }
 

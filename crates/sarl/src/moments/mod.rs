@@ -49,6 +49,7 @@ pub(crate) use covariances::constant;
 pub(crate) use folds::{Hasher, splitmix};
 pub(crate) use landmarks::Landmarks;
 pub(crate) use made::Made;
+pub(crate) use sums::padded;
 
 use std::collections::BTreeMap;
 
