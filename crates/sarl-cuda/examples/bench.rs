@@ -2,7 +2,12 @@
 //!
 //! Arguments: the rows and columns of the linear problem, the rows, columns and landmarks of the
 //! kernel problem, and `nocpu` to leave the processor out. The last line is JSON.
-#![allow(missing_docs, clippy::unwrap_used, clippy::print_stdout, reason = "a benchmark prints and may stop")]
+#![allow(
+    missing_docs,
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a benchmark prints and may stop"
+)]
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -10,7 +15,10 @@ use std::time::Instant;
 use faer::MatRef;
 use rayon::prelude::*;
 use sarl::engine::Engine;
-use sarl::{Block, Features, Family, Fit, FitParams, Fitted, Goal, KernelParams, Layout, Moments, MomentsOptions, Precision, Ridge, Role};
+use sarl::{
+    Block, Family, Features, Fit, FitParams, Fitted, Goal, KernelParams, Layout, Moments,
+    MomentsOptions, Precision, Ridge, Role,
+};
 use sarl_cuda::limits::Bench;
 use sarl_cuda::{Cuda, Products, devices};
 use serde_json::{Value, json};
@@ -30,13 +38,20 @@ fn main() {
     let start = Instant::now();
     let cuda = Cuda::new(&[0]).unwrap();
     let begun = start.elapsed().as_secs_f64();
-    println!("{} with {} threads; ready after {begun:.2} s", cuda.name(), rayon::current_num_threads());
+    println!(
+        "{} with {} threads; ready after {begun:.2} s",
+        cuda.name(),
+        rayon::current_num_threads()
+    );
     let cpu = !words.iter().any(|w| w == "nocpu");
     let (rows, width) = (number(0, 1_000_000), number(1, 4096));
     let limits = limits(&cuda, width);
     let linear = linear(&cuda, (rows, width), cpu, &limits);
     let kernel = kernel(&cuda, (number(2, 1_000_000), number(3, 100), number(4, 4096)), cpu);
-    println!("{}", json!({ "device": cuda.name(), "threads": rayon::current_num_threads(), "start_s": begun, "limits": limits, "linear": linear, "kernel": kernel }));
+    println!(
+        "{}",
+        json!({ "device": cuda.name(), "threads": rayon::current_num_threads(), "start_s": begun, "limits": limits, "linear": linear, "kernel": kernel })
+    );
 }
 
 fn limits(cuda: &Cuda, n: usize) -> Value {
@@ -47,8 +62,16 @@ fn limits(cuda: &Cuda, n: usize) -> Value {
     let tf32 = bench.tf32(n, 6144).unwrap() / TERA;
     let solve = bench.solve(n, 16_384).unwrap() / TERA;
     let copy = bench.copy().unwrap() / GIGA;
-    println!("dgemm 8192³ {dgemm:.1} TFLOP/s; triangles of {n} from 16384 rows: dsyrk {:.1}, squares {:.1}; from 3277 rows: {:.1}, {:.1}", syrk / TERA, tiles / TERA, short_syrk / TERA, short_tiles / TERA);
-    println!("TF32 triangle {tf32:.1} TFLOP/s; L⁻¹b {solve:.1} TFLOP/s; copy from page-locked memory {copy:.1} GB/s");
+    println!(
+        "dgemm 8192³ {dgemm:.1} TFLOP/s; triangles of {n} from 16384 rows: dsyrk {:.1}, squares {:.1}; from 3277 rows: {:.1}, {:.1}",
+        syrk / TERA,
+        tiles / TERA,
+        short_syrk / TERA,
+        short_tiles / TERA
+    );
+    println!(
+        "TF32 triangle {tf32:.1} TFLOP/s; L⁻¹b {solve:.1} TFLOP/s; copy from page-locked memory {copy:.1} GB/s"
+    );
     json!({ "dgemm_tflops": dgemm, "syrk_tflops": syrk / TERA, "squares_tflops": tiles / TERA, "tf32_tflops": tf32, "solve_tflops": solve, "copy_gbs": copy })
 }
 
@@ -74,7 +97,13 @@ fn labels(x: &[f64], width: usize, column: usize) -> Vec<u32> {
     x.chunks_exact(width).map(|row| u32::from(row[column] + 0.3 * row[column + 2] > 0.0)).collect()
 }
 
-fn moments(x: &[f64], width: usize, labels: (&[u32], &[u32]), precision: Precision, engine: Option<Arc<dyn Engine>>) -> (f64, f64, Moments) {
+fn moments(
+    x: &[f64],
+    width: usize,
+    labels: (&[u32], &[u32]),
+    precision: Precision,
+    engine: Option<Arc<dyn Engine>>,
+) -> (f64, f64, Moments) {
     let layout = Layout::dense(width).class("y", Role::Target, 2).class("s", Role::Sensitive, 2);
     let options = MomentsOptions { precision, ..Default::default() };
     let mut moments = Moments::new(layout, options).unwrap();
@@ -83,12 +112,22 @@ fn moments(x: &[f64], width: usize, labels: (&[u32], &[u32]), precision: Precisi
     }
     let few = x.len().min(256 * width);
     // What is made once, before the first row, does not count.
-    moments.push(&Block::new(MatRef::from_row_major_slice(&x[..few], few / width, width)).class(&labels.0[..few / width]).class(&labels.1[..few / width])).unwrap();
+    moments
+        .push(
+            &Block::new(MatRef::from_row_major_slice(&x[..few], few / width, width))
+                .class(&labels.0[..few / width])
+                .class(&labels.1[..few / width]),
+        )
+        .unwrap();
     let start = Instant::now();
     for (i, part) in x.chunks(BLOCK * width).enumerate() {
         let (rows, first) = (part.len() / width, i * BLOCK);
         let block = Block::new(MatRef::from_row_major_slice(part, rows, width));
-        moments.push(&block.class(&labels.0[first..first + rows]).class(&labels.1[first..first + rows])).unwrap();
+        moments
+            .push(
+                &block.class(&labels.0[first..first + rows]).class(&labels.1[first..first + rows]),
+            )
+            .unwrap();
     }
     let pushed = start.elapsed().as_secs_f64();
     moments.settle().unwrap();
@@ -99,7 +138,14 @@ fn moments(x: &[f64], width: usize, labels: (&[u32], &[u32]), precision: Precisi
 fn apart(a: &Moments, b: &Moments) -> f64 {
     let (a, b) = (a.covariances().unwrap().features, b.covariances().unwrap().features);
     let deviation: Vec<f64> = (0..a.ncols()).map(|j| a[(j, j)].sqrt()).collect();
-    (0..a.ncols()).into_par_iter().map(|j| (0..a.nrows()).map(|i| (a[(i, j)] - b[(i, j)]).abs() / (deviation[i] * deviation[j])).fold(0.0, f64::max)).reduce(|| 0.0, f64::max)
+    (0..a.ncols())
+        .into_par_iter()
+        .map(|j| {
+            (0..a.nrows())
+                .map(|i| (a[(i, j)] - b[(i, j)]).abs() / (deviation[i] * deviation[j]))
+                .fold(0.0, f64::max)
+        })
+        .reduce(|| 0.0, f64::max)
 }
 
 fn linear(cuda: &Cuda, (rows, width): (usize, usize), cpu: bool, limits: &Value) -> Value {
@@ -110,25 +156,39 @@ fn linear(cuda: &Cuda, (rows, width): (usize, usize), cpu: bool, limits: &Value)
         let bench = Bench::new(&cuda.clone().products(products)).unwrap();
         let there = bench.moments_there(rows, width, 5, precision).unwrap();
         let rate = work / there / TERA;
-        println!("{name}, rows on the device: {there:.3} s, {rate:.1} TFLOP/s, {:.0} % of dgemm", 100.0 * rate / limit("dgemm_tflops"));
+        println!(
+            "{name}, rows on the device: {there:.3} s, {rate:.1} TFLOP/s, {:.0} % of dgemm",
+            100.0 * rate / limit("dgemm_tflops")
+        );
         found[name] = json!({ "there_s": there, "there_tflops": rate });
     }
     let x = noise(rows, width);
     let (y, s) = (labels(&x, width, 0), labels(&x, width, 1));
-    let floor = (8.0 * rows as f64 * width as f64 / GIGA / limit("copy_gbs")).max(work / TERA / limit("dgemm_tflops"));
+    let floor = (8.0 * rows as f64 * width as f64 / GIGA / limit("copy_gbs"))
+        .max(work / TERA / limit("dgemm_tflops"));
     // The processor takes a part of the rows, where all would take minutes.
     let few = rows.min(131_072);
     let exact = cpu.then(|| moments(&x[..few * width], width, (&y, &s), Precision::Double, None));
     if let Some((_, seconds, _)) = &exact {
-        println!("processor, {few} rows: {seconds:.2} s; {:.2} s for all rows at this rate", seconds * rows as f64 / few as f64);
+        println!(
+            "processor, {few} rows: {seconds:.2} s; {:.2} s for all rows at this rate",
+            seconds * rows as f64 / few as f64
+        );
         found["cpu_s"] = json!(seconds * rows as f64 / few as f64);
         found["cpu_rows"] = json!(few);
     }
     for (name, products, precision) in WAYS {
-        let engine = || -> Option<Arc<dyn Engine>> { Some(Arc::new(cuda.clone().products(products))) };
-        let off = exact.as_ref().map(|(_, _, exact)| apart(exact, &moments(&x[..few * width], width, (&y, &s), precision, engine()).2));
+        let engine =
+            || -> Option<Arc<dyn Engine>> { Some(Arc::new(cuda.clone().products(products))) };
+        let off = exact.as_ref().map(|(_, _, exact)| {
+            apart(exact, &moments(&x[..few * width], width, (&y, &s), precision, engine()).2)
+        });
         let (pushed, seconds, _) = moments(&x, width, (&y, &s), precision, engine());
-        println!("{name}, rows in host memory: {seconds:.3} s; the limit is {floor:.3} s: {:.0} %; pushed after {pushed:.3} s; off by {:.1e} standard deviations", 100.0 * floor / seconds, off.unwrap_or(f64::NAN));
+        println!(
+            "{name}, rows in host memory: {seconds:.3} s; the limit is {floor:.3} s: {:.0} %; pushed after {pushed:.3} s; off by {:.1e} standard deviations",
+            100.0 * floor / seconds,
+            off.unwrap_or(f64::NAN)
+        );
         found[name]["host_s"] = json!(seconds);
         found[name]["off"] = json!(off);
     }
@@ -144,12 +204,20 @@ fn locked(cuda: &Cuda, x: &[f64], width: usize, labels: (&[u32], &[u32]), limits
     let packing = bench.packing(&x[..rows * width]).unwrap() / GIGA;
     let mut memory = bench.locked(rows * width).unwrap();
     let numbers = memory.numbers().unwrap();
-    numbers.par_chunks_mut(width).zip(x.par_chunks(width)).for_each(|(to, from)| to.copy_from_slice(from));
-    let (pushed, seconds, _) = moments(numbers, width, labels, Precision::Double, Some(Arc::new(cuda.clone())));
+    numbers
+        .par_chunks_mut(width)
+        .zip(x.par_chunks(width))
+        .for_each(|(to, from)| to.copy_from_slice(from));
+    let (pushed, seconds, _) =
+        moments(numbers, width, labels, Precision::Double, Some(Arc::new(cuda.clone())));
     let limit = |name: &str| limits[name].as_f64().unwrap();
     let work = rows as f64 * (width as f64).powi(2);
-    let floor = (8.0 * rows as f64 * width as f64 / GIGA / limit("copy_gbs")).max(work / TERA / limit("dgemm_tflops"));
-    println!("double, {rows} rows in page-locked memory: {seconds:.3} s, pushed after {pushed:.3} s; the limit is {floor:.3} s: {:.0} %; threads pack {packing:.1} GB/s", 100.0 * floor / pushed);
+    let floor = (8.0 * rows as f64 * width as f64 / GIGA / limit("copy_gbs"))
+        .max(work / TERA / limit("dgemm_tflops"));
+    println!(
+        "double, {rows} rows in page-locked memory: {seconds:.3} s, pushed after {pushed:.3} s; the limit is {floor:.3} s: {:.0} %; threads pack {packing:.1} GB/s",
+        100.0 * floor / pushed
+    );
     json!({ "rows": rows, "s": seconds, "pushed_s": pushed, "floor_s": floor, "packing_gbs": packing })
 }
 
@@ -160,11 +228,19 @@ const WAYS: [(&str, Products, Precision); 3] = [
 ];
 
 /// A kernel fit with 13 trade-offs: the seconds of each step, and what was reached.
-fn kernel_fit(x: &[f64], width: usize, labels: (&[u32], &[u32]), landmarks: usize, engine: Option<Arc<dyn Engine>>) -> (Vec<(String, f64)>, Fitted) {
+fn kernel_fit(
+    x: &[f64],
+    width: usize,
+    labels: (&[u32], &[u32]),
+    landmarks: usize,
+    engine: Option<Arc<dyn Engine>>,
+) -> (Vec<(String, f64)>, Fitted) {
     let features = Features::Kernel(KernelParams { landmarks, ..KernelParams::new(Family::Rbf) });
     let params = FitParams { features, ridge: Ridge::Fixed(1e-4), ..Default::default() };
     let layout = Layout::dense(width).class("y", Role::Target, 2).class("s", Role::Sensitive, 2);
-    let block = Block::new(MatRef::from_row_major_slice(x, x.len() / width, width)).class(labels.0).class(labels.1);
+    let block = Block::new(MatRef::from_row_major_slice(x, x.len() / width, width))
+        .class(labels.0)
+        .class(labels.1);
     let mut steps = Vec::new();
     let mut start = Instant::now();
     let mut lap = |name: &str| {
@@ -203,7 +279,13 @@ fn kernel(cuda: &Cuda, (rows, width, landmarks): (usize, usize, usize), cpu: boo
         total
     };
     let engine = || -> Option<Arc<dyn Engine>> { Some(Arc::new(cuda.clone())) };
-    kernel_fit(&x[..20_000.min(rows) * width], width, (&y[..20_000.min(rows)], &s[..20_000.min(rows)]), 256, engine());
+    kernel_fit(
+        &x[..20_000.min(rows) * width],
+        width,
+        (&y[..20_000.min(rows)], &s[..20_000.min(rows)]),
+        256,
+        engine(),
+    );
     let (steps, _) = kernel_fit(&x, width, (&y, &s), landmarks, engine());
     let there = report("device", &steps);
     let mut found = json!({ "rows": rows, "columns": width, "landmarks": landmarks, "device_s": there, "steps": steps });
@@ -214,7 +296,9 @@ fn kernel(cuda: &Cuda, (rows, width, landmarks): (usize, usize, usize), cpu: boo
         let (steps, here) = kernel_fit(part.0, width, part.1, landmarks, None);
         let seconds = report(&format!("processor, {few} rows"), &steps);
         let (_, there) = kernel_fit(part.0, width, part.1, landmarks, engine());
-        let point = |fitted: &Fitted| fitted.front().unwrap().solve(Goal::Lambda(0.5)).unwrap().point.losses;
+        let point = |fitted: &Fitted| {
+            fitted.front().unwrap().solve(Goal::Lambda(0.5)).unwrap().point.losses
+        };
         let (a, b) = (point(&here), point(&there));
         let off = (a.jy - b.jy).abs().max((a.js - b.js).abs());
         let push = steps.iter().find(|s| s.0 == "push").unwrap().1;

@@ -43,18 +43,29 @@ impl Blas {
         &self,
         (ta, tb): (bool, bool),
         (m, n, k): (usize, usize, usize),
-        alpha: f64,
+        (alpha, beta): (f64, f64),
         (a, lda): (u64, usize),
         (b, ldb): (u64, usize),
-        beta: f64,
         (c, ldc): (u64, usize),
     ) -> Result<(), Fault> {
         let op = |t: bool| if t { T } else { N };
         // SAFETY: the caller's promise.
         unsafe {
             sys::cublasDgemm_v2(
-                self.handle, op(ta), op(tb), m as c_int, n as c_int, k as c_int, &alpha, a as _,
-                lda as c_int, b as _, ldb as c_int, &beta, c as _, ldc as c_int,
+                self.handle,
+                op(ta),
+                op(tb),
+                m as c_int,
+                n as c_int,
+                k as c_int,
+                &alpha,
+                a as _,
+                lda as c_int,
+                b as _,
+                ldb as c_int,
+                &beta,
+                c as _,
+                ldc as c_int,
             )
         }
         .result()?;
@@ -65,12 +76,26 @@ impl Blas {
     ///
     /// # Safety
     /// As [`Blas::gemm`].
-    pub(crate) unsafe fn syrk(&self, (n, k): (usize, usize), (a, lda): (u64, usize), (c, ldc): (u64, usize)) -> Result<(), Fault> {
+    pub(crate) unsafe fn syrk(
+        &self,
+        (n, k): (usize, usize),
+        (a, lda): (u64, usize),
+        (c, ldc): (u64, usize),
+    ) -> Result<(), Fault> {
         // SAFETY: the caller's promise.
         unsafe {
             sys::cublasDsyrk_v2(
-                self.handle, LOWER, N, n as c_int, k as c_int, &1.0, a as _, lda as c_int, &1.0,
-                c as _, ldc as c_int,
+                self.handle,
+                LOWER,
+                N,
+                n as c_int,
+                k as c_int,
+                &1.0,
+                a as _,
+                lda as c_int,
+                &1.0,
+                c as _,
+                ldc as c_int,
             )
         }
         .result()?;
@@ -81,12 +106,26 @@ impl Blas {
     ///
     /// # Safety
     /// As [`Blas::gemm`].
-    pub(crate) unsafe fn syrk_single(&self, (n, k): (usize, usize), (a, lda): (u64, usize), (c, ldc): (u64, usize)) -> Result<(), Fault> {
+    pub(crate) unsafe fn syrk_single(
+        &self,
+        (n, k): (usize, usize),
+        (a, lda): (u64, usize),
+        (c, ldc): (u64, usize),
+    ) -> Result<(), Fault> {
         // SAFETY: the caller's promise.
         unsafe {
             sys::cublasSsyrk_v2(
-                self.handle, LOWER, N, n as c_int, k as c_int, &1.0, a as _, lda as c_int, &0.0,
-                c as _, ldc as c_int,
+                self.handle,
+                LOWER,
+                N,
+                n as c_int,
+                k as c_int,
+                &1.0,
+                a as _,
+                lda as c_int,
+                &0.0,
+                c as _,
+                ldc as c_int,
             )
         }
         .result()?;
@@ -97,14 +136,29 @@ impl Blas {
     ///
     /// # Safety
     /// As [`Blas::gemm`].
-    pub(crate) unsafe fn solve_lower(&self, (m, n): (usize, usize), (l, ldl): (u64, usize), (b, ldb): (u64, usize)) -> Result<(), Fault> {
+    pub(crate) unsafe fn solve_lower(
+        &self,
+        (m, n): (usize, usize),
+        (l, ldl): (u64, usize),
+        (b, ldb): (u64, usize),
+    ) -> Result<(), Fault> {
         let left = sys::cublasSideMode_t::CUBLAS_SIDE_LEFT;
         let plain = sys::cublasDiagType_t::CUBLAS_DIAG_NON_UNIT;
         // SAFETY: the caller's promise.
         unsafe {
             sys::cublasDtrsm_v2(
-                self.handle, left, LOWER, N, plain, m as c_int, n as c_int, &1.0, l as _,
-                ldl as c_int, b as _, ldb as c_int,
+                self.handle,
+                left,
+                LOWER,
+                N,
+                plain,
+                m as c_int,
+                n as c_int,
+                &1.0,
+                l as _,
+                ldl as c_int,
+                b as _,
+                ldb as c_int,
             )
         }
         .result()?;
@@ -136,7 +190,13 @@ impl Blas {
             while half >= TILE {
                 let step = 2 * half;
                 let (below, at) = (p + (half * size) as u64, c + (half * size) as u64);
-                self.squares((half, half, k), (below, q, ld), (at, ldc), (step, whole / step), kind)?;
+                self.squares(
+                    (half, half, k),
+                    (below, q, ld),
+                    (at, ldc),
+                    (step, whole / step),
+                    kind,
+                )?;
                 half /= 2;
             }
             self.squares((TILE, TILE, k), (p, q, ld), (c, ldc), (TILE, whole / TILE), kind)?;
@@ -166,9 +226,28 @@ impl Blas {
         // SAFETY: the caller's promise.
         unsafe {
             sys::cublasGemmStridedBatchedEx(
-                self.handle, N, T, m as c_int, n as c_int, k as c_int, one.as_ptr(), p as _, data,
-                ld as c_int, apart, q as _, data, ld as c_int, apart, beta.as_ptr(), c as _, data,
-                ldc as c_int, apart * (ldc as i64 + 1), count as c_int, compute,
+                self.handle,
+                N,
+                T,
+                m as c_int,
+                n as c_int,
+                k as c_int,
+                one.as_ptr(),
+                p as _,
+                data,
+                ld as c_int,
+                apart,
+                q as _,
+                data,
+                ld as c_int,
+                apart,
+                beta.as_ptr(),
+                c as _,
+                data,
+                ldc as c_int,
+                apart * (ldc as i64 + 1),
+                count as c_int,
+                compute,
                 sys::cublasGemmAlgo_t::CUBLAS_GEMM_DEFAULT,
             )
         }

@@ -40,7 +40,12 @@ pub(crate) struct Pool {
 }
 
 impl Pool {
-    pub(crate) fn new(gpu: &Arc<Gpu>, kernel: Kernel, x: MatRef<'_, f64>, most: usize) -> Result<Self, Fault> {
+    pub(crate) fn new(
+        gpu: &Arc<Gpu>,
+        kernel: Kernel,
+        x: MatRef<'_, f64>,
+        most: usize,
+    ) -> Result<Self, Fault> {
         gpu.bind()?;
         let stream = gpu.context().new_stream()?;
         let (count, width) = x.shape();
@@ -50,7 +55,9 @@ impl Pool {
             _ => 0.0,
         };
         let about: Vec<f64> = (0..width).map(about).collect();
-        let flat: Vec<f64> = (0..count).flat_map(|i| (0..width).map(|j| x[(i, j)] - about[j]).collect::<Vec<_>>()).collect();
+        let flat: Vec<f64> = (0..count)
+            .flat_map(|i| (0..width).map(|j| x[(i, j)] - about[j]).collect::<Vec<_>>())
+            .collect();
         let pool = Pool {
             blas: Blas::new(gpu, &stream)?,
             x: Buffer::of(gpu, &flat)?,
@@ -64,15 +71,34 @@ impl Pool {
             explained: Buffer::new(gpu, count)?,
             gpu: Arc::clone(gpu),
             have: 0,
-            stream, kernel, count, width, most,
+            stream,
+            kernel,
+            count,
+            width,
+            most,
         };
         // SAFETY: the buffers have these sizes and stay.
-        unsafe { launch_squares(&pool.gpu, &pool.stream, (pool.x.at(0), width), (width, count), pool.own.at(0)) }?;
+        unsafe {
+            launch_squares(
+                &pool.gpu,
+                &pool.stream,
+                (pool.x.at(0), width),
+                (width, count),
+                pool.own.at(0),
+            )
+        }?;
         Ok(pool)
     }
 
     /// The first `width` numbers of some rows of a matrix, one row after the other.
-    fn pick(&self, from: &Buffer<f64>, stride: usize, picked: &[usize], width: usize, to: &Buffer<f64>) -> Result<(), Fault> {
+    fn pick(
+        &self,
+        from: &Buffer<f64>,
+        stride: usize,
+        picked: &[usize],
+        width: usize,
+        to: &Buffer<f64>,
+    ) -> Result<(), Fault> {
         let rows = picked.len();
         self.gpu.fits(rows, MOST_PICKED)?;
         if let Some(beyond) = picked.iter().find(|&&i| i >= self.count) {
@@ -83,7 +109,9 @@ impl Pool {
         let source = Source { address: from.at(0), stride, single: false };
         let picked = Picked { source, order: self.order.at(0), first: 0, rows };
         // SAFETY: all picked rows are there, and the buffers have room for as many.
-        unsafe { gather(&self.gpu, &self.stream, picked, width, [NONE; 3], (to.at(0), width, false)) }
+        unsafe {
+            gather(&self.gpu, &self.stream, picked, width, [NONE; 3], (to.at(0), width, false))
+        }
     }
 
     fn read_rows(&self, picked: &[usize]) -> Result<Mat<f64>, Fault> {
@@ -113,19 +141,52 @@ impl Pool {
             self.pick(&self.f, self.most, picked, have, &self.rows)?;
         }
         self.pick(&self.x, w, picked, w, &self.points)?;
-        let all = Points { at: self.x.at(0), count: self.count, across: 1, along: w, squares: self.own.at(0) };
-        let points = Points { at: self.points.at(0), count: new, across: 1, along: w, squares: self.squares.at(0) };
+        let all = Points {
+            at: self.x.at(0),
+            count: self.count,
+            across: 1,
+            along: w,
+            squares: self.own.at(0),
+        };
+        let points = Points {
+            at: self.points.at(0),
+            count: new,
+            across: 1,
+            along: w,
+            squares: self.squares.at(0),
+        };
         let (blas, ld, behind) = (&self.blas, self.most, self.f.at(have));
         // SAFETY: the buffers have room for as many landmarks and candidates, and stay.
         unsafe {
             launch_squares(&self.gpu, &self.stream, (points.at, w), (w, new), points.squares)?;
-            kernel_block(&self.gpu, (blas, &self.stream), self.kernel, w, points, all, (behind, ld))?;
+            kernel_block(
+                &self.gpu,
+                (blas, &self.stream),
+                self.kernel,
+                w,
+                points,
+                all,
+                (behind, ld),
+            )?;
             if have > 0 {
                 let known = (self.f.at(0), ld);
-                blas.gemm((true, false), (new, self.count, have), -1.0, (self.rows.at(0), have), known, 1.0, (behind, ld))?;
+                blas.gemm(
+                    (true, false),
+                    (new, self.count, have),
+                    (-1.0, 1.0),
+                    (self.rows.at(0), have),
+                    known,
+                    (behind, ld),
+                )?;
             }
             blas.solve_lower((new, self.count), (self.factor.at(0), new), (behind, ld))?;
-            launch_squares(&self.gpu, &self.stream, (behind, ld), (new, self.count), self.explained.at(0))?;
+            launch_squares(
+                &self.gpu,
+                &self.stream,
+                (behind, ld),
+                (new, self.count),
+                self.explained.at(0),
+            )?;
         }
         self.have += new;
         let mut explained = vec![0.0; self.count];

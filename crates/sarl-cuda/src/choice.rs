@@ -26,13 +26,15 @@ impl FromStr for Device {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || format!("`{text}` is no device: expected auto, cpu, cuda, cuda:N or cuda:N,M");
+        let wrong =
+            || format!("`{text}` is no device: expected auto, cpu, cuda, cuda:N or cuda:N,M");
         match text.split_once(':') {
             None if text == "auto" => Ok(Device::Auto),
             None if text == "cpu" => Ok(Device::Cpu),
             None if text == "cuda" => Ok(Device::Cuda(vec![0])),
             Some(("cuda", numbers)) => {
-                let numbers: Result<Vec<usize>, _> = numbers.split(',').map(usize::from_str).collect();
+                let numbers: Result<Vec<usize>, _> =
+                    numbers.split(',').map(usize::from_str).collect();
                 numbers.map(Device::Cuda).map_err(|_| wrong())
             }
             _ => Err(wrong()),
@@ -96,10 +98,15 @@ mod tests {
             println!("skipped: this machine has a GPU");
             return;
         }
-        assert!(Device::Auto.engine(Products::Asked).is_ok_and(|engine| engine.is_none_or(|e| e.is_optional())));
+        assert!(
+            Device::Auto
+                .engine(Products::Asked)
+                .is_ok_and(|engine| engine.is_none_or(|e| e.is_optional()))
+        );
         assert!(Device::Cpu.engine(Products::Asked).is_ok_and(|engine| engine.is_none()));
         let fault = Device::Cuda(vec![0]).engine(Products::Asked).unwrap_err();
-        let known = matches!(fault, Fault::NoDriver | Fault::NoDevice { .. } | Fault::NoLibrary { .. });
+        let known =
+            matches!(fault, Fault::NoDriver | Fault::NoDevice { .. } | Fault::NoLibrary { .. });
         assert!(known, "{fault}");
     }
 
@@ -108,7 +115,10 @@ mod tests {
         let old = Fault::OldDriver { found: 10_020, needed: 11_040 };
         assert_eq!(old.to_string(), "the driver is of CUDA 10.2; 11.4 or later is needed");
         let memory = Fault::Memory { needed: 900, free: 100, total: 8000 };
-        assert_eq!(memory.to_string(), "out of memory: 900 MiB are needed, 100 of 8000 MiB are free");
+        assert_eq!(
+            memory.to_string(),
+            "out of memory: 900 MiB are needed, 100 of 8000 MiB are free"
+        );
         let device = Fault::OldDevice { major: 5, minor: 2 };
         assert!(device.to_string().contains("5.2") && device.to_string().contains("6.0"));
     }

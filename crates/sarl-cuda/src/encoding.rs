@@ -55,7 +55,9 @@ impl Encoder {
             back: Pinned::new(gpu, (chunk * dim * 8).max(8))?,
             bad: Buffer::new(gpu, 1)?,
             gpu: Arc::clone(gpu),
-            stream, chunk, dim,
+            stream,
+            chunk,
+            dim,
         })
     }
 
@@ -89,21 +91,43 @@ impl Encoder {
     ///
     /// # Safety
     /// The source has so many rows.
-    unsafe fn chunk(&mut self, source: Source, rows: usize, to: &mut Vec<f64>) -> Result<Option<usize>, Fault> {
+    unsafe fn chunk(
+        &mut self,
+        source: Source,
+        rows: usize,
+        to: &mut Vec<f64>,
+    ) -> Result<Option<usize>, Fault> {
         let (m, dim, z) = (self.features.outputs, self.dim, self.z.at(0));
-        let kernel = if source.single { &self.gpu.kernels.check_f } else { &self.gpu.kernels.check_d };
+        let kernel =
+            if source.single { &self.gpu.kernels.check_f } else { &self.gpu.kernels.check_d };
         self.bad.fill(0, &[u32::MAX], &self.stream)?;
         let args = [
-            source.address.into(), (source.stride as u64).into(), (self.features.inputs as u32).into(),
-            (rows as u32).into(), self.bad.at(0).into(),
+            source.address.into(),
+            (source.stride as u64).into(),
+            (self.features.inputs as u32).into(),
+            (rows as u32).into(),
+            self.bad.at(0).into(),
         ];
         let picked = Picked { source, order: 0, first: 0, rows };
         // SAFETY: chunks are as large as the buffers; the stream is awaited before anything is read.
         unsafe {
             over_rows(&self.stream, kernel, (self.features.inputs, rows), &args)?;
-            self.features.apply(&self.gpu, (&self.blas, &self.stream), picked, (self.mapped.at(0), m))?;
-            self.blas.gemm((true, false), (dim, rows, m), 1.0, (self.weights.at(0), m), (self.mapped.at(0), m), 0.0, (z, dim))?;
-            let args = [z.into(), (dim as u32).into(), (rows as u32).into(), self.offset.at(0).into()];
+            self.features.apply(
+                &self.gpu,
+                (&self.blas, &self.stream),
+                picked,
+                (self.mapped.at(0), m),
+            )?;
+            self.blas.gemm(
+                (true, false),
+                (dim, rows, m),
+                (1.0, 0.0),
+                (self.weights.at(0), m),
+                (self.mapped.at(0), m),
+                (z, dim),
+            )?;
+            let args =
+                [z.into(), (dim as u32).into(), (rows as u32).into(), self.offset.at(0).into()];
             over_rows(&self.stream, &self.gpu.kernels.take_offset, (dim, rows), &args)?;
             self.back.receive(rows * dim * 8, z, &self.stream)?;
         }
@@ -120,6 +144,7 @@ impl Encoder {
 impl Encoding for Encoder {
     fn encode(&mut self, rows: Values<'_>, to: &mut Vec<f64>) -> sarl::Result<Option<usize>> {
         let device = self.gpu.name();
-        self.rows(rows, to).map_err(|fault| sarl::Error::Device { device, message: fault.to_string() })
+        self.rows(rows, to)
+            .map_err(|fault| sarl::Error::Device { device, message: fault.to_string() })
     }
 }

@@ -75,7 +75,10 @@ impl Cuda {
     fn ready(&self) -> Result<&[Arc<Gpu>]> {
         self.gpus().map_err(|fault| {
             let numbers: Vec<String> = self.numbers.iter().map(usize::to_string).collect();
-            Error::Device { device: format!("cuda:{}", numbers.join(",")), message: fault.to_string() }
+            Error::Device {
+                device: format!("cuda:{}", numbers.join(",")),
+                message: fault.to_string(),
+            }
         })
     }
 
@@ -102,19 +105,26 @@ impl Engine for Cuda {
         }
         let (inputs, outputs) = (features.inputs as f64, features.outputs() as f64);
         let linear = matches!(features.map, Map::Linear);
-        let row = if linear || features.factor.is_some() { outputs * outputs } else { inputs * outputs };
+        let row =
+            if linear || features.factor.is_some() { outputs * outputs } else { inputs * outputs };
         !(linear && features.inputs < NARROW) && row * rows as f64 >= LITTLE
     }
 
     fn accumulators(&self, plan: &SumsPlan<'_>) -> Result<Vec<Box<dyn Accumulator>>> {
         let one = |gpu: &Arc<Gpu>| -> Result<Box<dyn Accumulator>> {
-            let sums = Sums::new(gpu, plan, self.products).map_err(|fault| Self::error(gpu, &fault))?;
+            let sums =
+                Sums::new(gpu, plan, self.products).map_err(|fault| Self::error(gpu, &fault))?;
             Ok(Box::new(sums))
         };
         self.ready()?.iter().map(one).collect()
     }
 
-    fn candidates(&self, kernel: Kernel, x: MatRef<'_, f64>, most: usize) -> Result<Option<Box<dyn Candidates>>> {
+    fn candidates(
+        &self,
+        kernel: Kernel,
+        x: MatRef<'_, f64>,
+        most: usize,
+    ) -> Result<Option<Box<dyn Candidates>>> {
         let work = x.nrows() as f64 * (most as f64).powi(2);
         if self.optional && work < LITTLE {
             return Ok(None);

@@ -25,7 +25,9 @@ pub enum Fault {
         count: usize,
     },
     /// A library is missing.
-    #[error("{library} of the CUDA toolkit is missing: install it, or put its folder on the path of libraries")]
+    #[error(
+        "{library} of the CUDA toolkit is missing: install it, or put its folder on the path of libraries"
+    )]
     NoLibrary {
         /// Its name.
         library: &'static str,

@@ -1,18 +1,23 @@
 //! From inputs to features on the device.
 
+mod block;
+mod factor;
+
+pub(crate) use block::{Points, kernel_block, launch_squares};
+
 use std::sync::Arc;
 
 use cudarc::driver::CudaStream;
-use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
-use faer::{Mat, MatRef, Par};
+use faer::MatRef;
 use sarl::engine::FeaturePlan;
 use sarl::{Kernel, Map};
 
 use crate::blas::Blas;
 use crate::fault::Fault;
 use crate::gpu::Gpu;
-use crate::kernels::{Arg, NONE, launch, over_rows};
+use crate::kernels::{Arg, NONE, over_rows};
 use crate::memory::Buffer;
+use factor::{DIAGONAL, Factor};
 
 /// Rows on the device: where the first lies, how far they are apart, and their type.
 #[derive(Clone, Copy, Debug)]
@@ -48,54 +53,6 @@ pub(crate) struct Features {
     beside: Buffer<f64>,
 }
 
-/// `L`, the inverses of the blocks on its diagonal, and room for the columns of a chunk.
-struct Factor {
-    lower: Buffer<f64>,
-    inverses: Buffer<f64>,
-    columns: Buffer<f64>,
-}
-
-/// Rows of a block of `L` on the diagonal: small enough that its inverse is as exact as a solution.
-const DIAGONAL: usize = 256;
-
-impl Factor {
-    fn new(gpu: &Arc<Gpu>, l: MatRef<'_, f64>, rows: usize) -> Result<Self, Fault> {
-        let m = l.nrows();
-        let mut inverses = Vec::with_capacity(m.div_ceil(DIAGONAL) * DIAGONAL * DIAGONAL);
-        for at in (0..m).step_by(DIAGONAL) {
-            let size = DIAGONAL.min(m - at);
-            let mut inverse = Mat::<f64>::identity(size, size);
-            solve_lower_triangular_in_place(l.submatrix(at, at, size, size), inverse.as_mut(), Par::Seq);
-            inverses.extend(columns(inverse.as_ref()));
-            inverses.resize((at / DIAGONAL + 1) * DIAGONAL * DIAGONAL, 0.0);
-        }
-        Ok(Factor {
-            lower: Buffer::of(gpu, &columns(l))?,
-            inverses: Buffer::of(gpu, &inverses)?,
-            columns: Buffer::new(gpu, rows * m)?,
-        })
-    }
-
-    /// `L⁻¹` times the columns of `rows` rows, block after block: products alone, which are twice as fast
-    /// as the triangular solver of the library.
-    unsafe fn solve(&self, blas: &Blas, (m, rows): (usize, usize), (to, ld): (u64, usize)) -> Result<(), Fault> {
-        for at in (0..m).step_by(DIAGONAL) {
-            let size = DIAGONAL.min(m - at);
-            let own = self.columns.at(at);
-            let inverse = self.inverses.at(at * DIAGONAL);
-            // SAFETY: the caller's promise.
-            unsafe {
-                if at > 0 {
-                    blas.gemm((false, false), (size, rows, at), -1.0, (self.lower.at(at), m), (to, ld), 1.0, (own, m))?;
-                }
-                let to = to + (8 * at) as u64;
-                blas.gemm((false, false), (size, rows, size), 1.0, (inverse, size), (own, m), 0.0, (to, ld))?;
-            }
-        }
-        Ok(())
-    }
-}
-
 enum Kind {
     Linear,
     Kernel { kernel: Kernel, landmarks: Buffer<f64>, squares: Buffer<f64> },
@@ -121,7 +78,8 @@ impl Features {
 
     /// Bytes that it takes whatever the rows.
     pub(crate) fn fixed_bytes(plan: &FeaturePlan<'_>) -> usize {
-        let factor = plan.factor.map_or(0, |l| l.nrows() * (l.ncols() + DIAGONAL) + DIAGONAL * DIAGONAL);
+        let factor =
+            plan.factor.map_or(0, |l| l.nrows() * (l.ncols() + DIAGONAL) + DIAGONAL * DIAGONAL);
         8 * (factor + plan.outputs() * (plan.inputs + 1))
     }
 
@@ -146,7 +104,11 @@ impl Features {
             Map::Kernel { kernel, landmarks } => {
                 beside = rows;
                 let (points, squares) = Self::landmarks(kernel, landmarks, &mut centre, scale);
-                Kind::Kernel { kernel, landmarks: Buffer::of(gpu, &points)?, squares: Buffer::of(gpu, &squares)? }
+                Kind::Kernel {
+                    kernel,
+                    landmarks: Buffer::of(gpu, &points)?,
+                    squares: Buffer::of(gpu, &squares)?,
+                }
             }
             Map::Fourier { frequencies } => {
                 let half = frequencies.ncols();
@@ -154,7 +116,8 @@ impl Features {
                 Kind::Fourier { frequencies: Buffer::of(gpu, &columns(frequencies))?, half }
             }
         };
-        let some = |values: &[f64]| (!values.is_empty()).then(|| Buffer::of(gpu, values)).transpose();
+        let some =
+            |values: &[f64]| (!values.is_empty()).then(|| Buffer::of(gpu, values)).transpose();
         let moved = centre.iter().any(|c| *c != 0.0);
         let linear = matches!(kind, Kind::Linear);
         Ok(Features {
@@ -171,7 +134,12 @@ impl Features {
 
     /// Landmarks about the point that distances are taken from, which is added to the centre of the
     /// inputs, and their squared lengths.
-    fn landmarks(kernel: Kernel, u: MatRef<'_, f64>, centre: &mut [f64], scale: &[f64]) -> (Vec<f64>, Vec<f64>) {
+    fn landmarks(
+        kernel: Kernel,
+        u: MatRef<'_, f64>,
+        centre: &mut [f64],
+        scale: &[f64],
+    ) -> (Vec<f64>, Vec<f64>) {
         let count = u.nrows().max(1) as f64;
         // Distances stay, and ‖x‖² + ‖u‖² − 2xᵀu cancels less.
         let about = |j: usize| match kernel {
@@ -183,8 +151,9 @@ impl Features {
             // (x − shift) · scale − about = (x − (shift + about / scale)) · scale
             *centre += about[j] / scale.get(j).copied().unwrap_or(1.0);
         }
-        let points: Vec<f64> =
-            (0..u.ncols()).flat_map(|j| u.col(j).iter().map(|v| v - about[j]).collect::<Vec<_>>()).collect();
+        let points: Vec<f64> = (0..u.ncols())
+            .flat_map(|j| u.col(j).iter().map(|v| v - about[j]).collect::<Vec<_>>())
+            .collect();
         let m = u.nrows();
         let square = |i: usize| (0..u.ncols()).map(|j| points[j * m + i].powi(2)).sum();
         (points.clone(), (0..m).map(square).collect())
@@ -221,15 +190,35 @@ impl Features {
                 Kind::Kernel { kernel, landmarks, squares } => {
                     let own = self.beside.at(0);
                     launch_squares(gpu, stream, (x, w), (w, rows), own)?;
-                    let points = Points { at: landmarks.at(0), count: m, across: m, along: 1, squares: squares.at(0) };
+                    let points = Points {
+                        at: landmarks.at(0),
+                        count: m,
+                        across: m,
+                        along: 1,
+                        squares: squares.at(0),
+                    };
                     let rows = Points { at: x, count: rows, across: 1, along: w, squares: own };
                     kernel_block(gpu, (blas, stream), *kernel, w, points, rows, (to, ld))?;
                 }
                 Kind::Fourier { frequencies, half } => {
                     let phase = self.beside.at(0);
-                    blas.gemm((true, false), (*half, rows, w), 1.0, (frequencies.at(0), w), (x, w), 0.0, (phase, *half))?;
+                    blas.gemm(
+                        (true, false),
+                        (*half, rows, w),
+                        (1.0, 0.0),
+                        (frequencies.at(0), w),
+                        (x, w),
+                        (phase, *half),
+                    )?;
                     let scale = (1.0 / *half as f64).sqrt();
-                    let args = [phase.into(), (*half as u32).into(), (rows as u32).into(), scale.into(), to.into(), (ld as u64).into()];
+                    let args = [
+                        phase.into(),
+                        (*half as u32).into(),
+                        (rows as u32).into(),
+                        scale.into(),
+                        to.into(),
+                        (ld as u64).into(),
+                    ];
                     over_rows(stream, &gpu.kernels.fourier, (*half, rows), &args)?;
                 }
             }
@@ -241,8 +230,15 @@ impl Features {
     }
 
     /// Inputs in their order, moved and scaled, as doubles.
-    unsafe fn gather(&self, gpu: &Gpu, stream: &CudaStream, picked: Picked, (to, ld): (u64, usize)) -> Result<(), Fault> {
-        let address = |buffer: &Option<Buffer<f64>>| buffer.as_ref().map_or(NONE, |b| b.at(0).into());
+    unsafe fn gather(
+        &self,
+        gpu: &Gpu,
+        stream: &CudaStream,
+        picked: Picked,
+        (to, ld): (u64, usize),
+    ) -> Result<(), Fault> {
+        let address =
+            |buffer: &Option<Buffer<f64>>| buffer.as_ref().map_or(NONE, |b| b.at(0).into());
         let how = [address(&self.centre), address(&self.scale), NONE];
         // SAFETY: the caller's promise.
         unsafe { gather(gpu, stream, picked, self.inputs, how, (to, ld, false)) }
@@ -270,77 +266,18 @@ pub(crate) unsafe fn gather(
         (true, true) => &gpu.kernels.gather_ff,
     };
     let args = [
-        source.address.into(), (source.stride as u64).into(), (width as u32).into(), order.into(),
-        (first as u64).into(), (rows as u32).into(), how[0], how[1], how[2], to.into(), (ld as u64).into(),
+        source.address.into(),
+        (source.stride as u64).into(),
+        (width as u32).into(),
+        order.into(),
+        (first as u64).into(),
+        (rows as u32).into(),
+        how[0],
+        how[1],
+        how[2],
+        to.into(),
+        (ld as u64).into(),
     ];
     // SAFETY: the caller's promise.
     unsafe { over_rows(stream, kernel, (width, rows), &args) }
-}
-
-/// Points on the device: number `d` of point `j` is at `d · across + j · along`.
-#[derive(Clone, Copy)]
-pub(crate) struct Points {
-    pub(crate) at: u64,
-    pub(crate) count: usize,
-    pub(crate) across: usize,
-    pub(crate) along: usize,
-    /// Their squared lengths.
-    pub(crate) squares: u64,
-}
-
-/// The squared lengths of rows of `shape.0` numbers.
-///
-/// # Safety
-/// The rows are there, and so is the room, until the stream is done.
-pub(crate) unsafe fn launch_squares(
-    gpu: &Gpu,
-    stream: &CudaStream,
-    (x, stride): (u64, usize),
-    (width, rows): (usize, usize),
-    to: u64,
-) -> Result<(), Fault> {
-    let args: [Arg; 5] = [x.into(), (stride as u64).into(), (width as u32).into(), (rows as u32).into(), to.into()];
-    // SAFETY: the caller's promise.
-    unsafe { launch(stream, &gpu.kernels.squares, ((rows as u32).div_ceil(4), 1, 1), &args) }
-}
-
-/// `k(u_j, x_i)` of points u and rows x of `w` numbers, one row's values after the other's.
-///
-/// # Safety
-/// Points, rows and room are there until the stream is done; rows lie one after the other.
-pub(crate) unsafe fn kernel_block(
-    gpu: &Gpu,
-    (blas, stream): (&Blas, &CudaStream),
-    kernel: Kernel,
-    w: usize,
-    u: Points,
-    x: Points,
-    (to, ld): (u64, usize),
-) -> Result<(), Fault> {
-    let (m, rows) = (u.count, x.count);
-    let shape: [Arg; 4] = [to.into(), (ld as u64).into(), (m as u32).into(), (rows as u32).into()];
-    let places: [Arg; 5] =
-        [x.at.into(), u.at.into(), (w as u32).into(), (u.across as u64).into(), (u.along as u64).into()];
-    // Points one after the other are the columns of a matrix, which is transposed.
-    let (turned, lead) = if u.across == 1 { (true, u.along) } else { (false, u.across) };
-    // SAFETY: the caller's promise.
-    unsafe {
-        let product = |alpha: f64| blas.gemm((turned, false), (m, rows, w), alpha, (u.at, lead), (x.at, x.along), 0.0, (to, ld));
-        match kernel {
-            Kernel::Rbf { gamma } => {
-                product(2.0 * gamma)?;
-                let rest = [x.squares.into(), u.squares.into(), gamma.into()];
-                over_rows(stream, &gpu.kernels.rbf, (m, rows), &[&shape[..], &rest, &places].concat())
-            }
-            Kernel::Laplacian { gamma } => {
-                let args = [&shape[..], &[gamma.into()], &places].concat();
-                over_rows(stream, &gpu.kernels.laplacian, (m, rows.div_ceil(4)), &args)
-            }
-            Kernel::Polynomial { gamma, coef0, degree } => {
-                product(1.0)?;
-                let rest = [gamma.into(), coef0.into(), degree.into()];
-                over_rows(stream, &gpu.kernels.polynomial, (m, rows), &[&shape[..], &rest].concat())
-            }
-        }
-    }
 }

@@ -1,7 +1,7 @@
 //! One device: what is found out before it is used, its context, its kernels and its memory.
 
-use std::sync::{Arc, Mutex, PoisonError};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use cudarc::driver::{CudaContext, DriverError, result, sys};
 
@@ -33,7 +33,11 @@ pub(crate) fn has_driver() -> bool {
 pub fn devices() -> Result<usize, Fault> {
     // SAFETY: these calls only look for libraries.
     let (driver, blas, compiler) = unsafe {
-        (sys::is_culib_present(), cudarc::cublas::sys::is_culib_present(), cudarc::nvrtc::sys::is_culib_present())
+        (
+            sys::is_culib_present(),
+            cudarc::cublas::sys::is_culib_present(),
+            cudarc::nvrtc::sys::is_culib_present(),
+        )
     };
     if !driver {
         return Err(Fault::NoDriver);
@@ -119,7 +123,11 @@ impl Gpu {
         if before.saturating_add(bytes) > self.limit {
             self.give(bytes);
             let (mib, free) = (1 << 20, self.limit.saturating_sub(before));
-            return Err(Fault::Memory { needed: bytes / mib, free: free / mib, total: self.limit / mib });
+            return Err(Fault::Memory {
+                needed: bytes / mib,
+                free: free / mib,
+                total: self.limit / mib,
+            });
         }
         Ok(())
     }
@@ -142,7 +150,9 @@ impl Gpu {
     pub(crate) fn fits(&self, end: usize, len: usize) -> Result<(), Fault> {
         match end <= len {
             true => Ok(()),
-            false => Err(Fault::Call { reason: format!("{end} numbers do not fit a buffer of {len}") }),
+            false => {
+                Err(Fault::Call { reason: format!("{end} numbers do not fit a buffer of {len}") })
+            }
         }
     }
 }

@@ -26,13 +26,36 @@ macro_rules! kernels {
 }
 
 kernels!(
-    gather_dd, gather_fd, gather_df, gather_ff, centre_rows, narrow, check_d, check_f, add_means,
-    segments_d, segments_f, add_segments, recentre, recentre_tables, widen, split, squares, rbf,
-    laplacian, polynomial, fourier, take_offset
+    gather_dd,
+    gather_fd,
+    gather_df,
+    gather_ff,
+    centre_rows,
+    narrow,
+    check_d,
+    check_f,
+    add_means,
+    segments_d,
+    segments_f,
+    add_segments,
+    recentre,
+    recentre_tables,
+    widen,
+    split,
+    squares,
+    rbf,
+    laplacian,
+    polynomial,
+    fourier,
+    take_offset
 );
 
 impl Kernels {
-    pub(crate) fn compile(context: &Arc<CudaContext>, major: i32, minor: i32) -> Result<Self, Fault> {
+    pub(crate) fn compile(
+        context: &Arc<CudaContext>,
+        major: i32,
+        minor: i32,
+    ) -> Result<Self, Fault> {
         let options = |arch: String| CompileOptions {
             options: vec![format!("--gpu-architecture={arch}"), "--std=c++17".to_owned()],
             ..Default::default()
@@ -41,7 +64,9 @@ impl Kernels {
         let own = compile_ptx_with_opts(SOURCE, options(format!("compute_{major}{minor}")));
         let ptx: Ptx = match own {
             Ok(ptx) => ptx,
-            Err(_) => compile_ptx_with_opts(SOURCE, options("compute_70".to_owned())).map_err(why)?,
+            Err(_) => {
+                compile_ptx_with_opts(SOURCE, options("compute_70".to_owned())).map_err(why)?
+            }
         };
         let failed = |e: cudarc::driver::DriverError| Fault::Compile { reason: format!("{e:?}") };
         Self::load(&context.load_module(ptx).map_err(failed)?)

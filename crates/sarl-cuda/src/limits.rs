@@ -66,7 +66,8 @@ impl Bench {
 
     /// Numbers without a pattern: zeros are multiplied faster.
     fn noise(&self, len: usize) -> Result<Buffer<f64>, Fault> {
-        let some: Vec<f64> = (0..1 << 20).map(|i| ((i as f64 * 0.618_033_988_75).fract() - 0.5) * 2.0).collect();
+        let some: Vec<f64> =
+            (0..1 << 20).map(|i| ((i as f64 * 0.618_033_988_75).fract() - 0.5) * 2.0).collect();
         let buffer = Buffer::new(&self.gpu, len)?;
         for at in (0..len).step_by(some.len()) {
             buffer.fill(at, &some[..some.len().min(len - at)], &self.stream)?;
@@ -77,10 +78,12 @@ impl Bench {
 
     /// cuBLAS in doubles: 2 n³ operations of a square product, in a second.
     pub fn dgemm(&self, n: usize) -> Result<f64, Fault> {
-        let (a, b, c) = (self.noise(n * n)?, self.noise(n * n)?, Buffer::<f64>::new(&self.gpu, n * n)?);
+        let (a, b, c) =
+            (self.noise(n * n)?, self.noise(n * n)?, Buffer::<f64>::new(&self.gpu, n * n)?);
         let (a, b, c) = ((a.at(0), n), (b.at(0), n), (c.at(0), n));
         // SAFETY: the matrices have this shape and stay until the stream was awaited.
-        let time = self.seconds(|| unsafe { self.blas.gemm((false, true), (n, n, n), 1.0, a, b, 0.0, c) })?;
+        let time = self
+            .seconds(|| unsafe { self.blas.gemm((false, true), (n, n, n), (1.0, 0.0), a, b, c) })?;
         Ok(2.0 * (n as f64).powi(3) / time)
     }
 
@@ -91,7 +94,8 @@ impl Bench {
         // SAFETY: as before.
         let syrk = self.seconds(|| unsafe { self.blas.syrk((n, k), (a, n), c) })?;
         // SAFETY: as before.
-        let tiles = self.seconds(|| unsafe { self.blas.triangle((n, k), (a, a, n), c, Kind::Double) })?;
+        let tiles =
+            self.seconds(|| unsafe { self.blas.triangle((n, k), (a, a, n), c, Kind::Double) })?;
         let work = (n as f64).powi(2) * k as f64;
         Ok((work / syrk, work / tiles))
     }
@@ -101,13 +105,16 @@ impl Bench {
         let (a, c) = (self.noise(n * k)?, Buffer::<f64>::new(&self.gpu, n * n)?);
         let (a, c) = (a.at(0), (c.at(0), n));
         // SAFETY: half of each buffer is used.
-        let time = self.seconds(|| unsafe { self.blas.triangle((n, k), (a, a, n), c, Kind::Tf32) })?;
+        let time =
+            self.seconds(|| unsafe { self.blas.triangle((n, k), (a, a, n), c, Kind::Tf32) })?;
         Ok((n as f64).powi(2) * k as f64 / time)
     }
 
     /// `L⁻¹ b` in doubles: m² n operations.
     pub fn solve(&self, m: usize, n: usize) -> Result<f64, Fault> {
-        let l: Vec<f64> = (0..m * m).map(|at| if at % m == at / m { 1.0 } else { 1e-3 * ((at % 7) as f64 - 3.0) }).collect();
+        let l: Vec<f64> = (0..m * m)
+            .map(|at| if at % m == at / m { 1.0 } else { 1e-3 * ((at % 7) as f64 - 3.0) })
+            .collect();
         let (l, b) = (Buffer::of(&self.gpu, &l)?, self.noise(m * n)?);
         let (l, b) = ((l.at(0), m), (b.at(0), m));
         // SAFETY: as before.
@@ -118,7 +125,8 @@ impl Bench {
     /// Bytes in a second from page-locked memory to the device.
     pub fn copy(&self) -> Result<f64, Fault> {
         let bytes = 256 << 20;
-        let (from, to) = (Pinned::new(&self.gpu, bytes)?, Buffer::<f32>::new(&self.gpu, bytes / 4)?);
+        let (from, to) =
+            (Pinned::new(&self.gpu, bytes)?, Buffer::<f32>::new(&self.gpu, bytes / 4)?);
         // SAFETY: the buffer has so many bytes and stays until the stream was awaited.
         let time = self.seconds(|| unsafe { from.send(bytes, to.at(0), &self.stream) })?;
         Ok(bytes as f64 / time)
@@ -127,7 +135,8 @@ impl Bench {
     /// Bytes in a second that all threads pack from ordinary memory into page-locked pieces.
     pub fn packing(&self, from: &[f64]) -> Result<f64, Fault> {
         let numbers = 1 << 18;
-        let pieces = (0..rayon::current_num_threads()).map(|_| Pinned::new(&self.gpu, 8 * numbers).map(Mutex::new));
+        let pieces = (0..rayon::current_num_threads())
+            .map(|_| Pinned::new(&self.gpu, 8 * numbers).map(Mutex::new));
         let pieces = pieces.collect::<Result<Vec<_>, _>>()?;
         let time = self.seconds(|| {
             from.par_chunks(numbers).try_for_each(|some| {
@@ -147,10 +156,17 @@ impl Bench {
 
     /// Seconds for the moments of `rows` × `width` doubles that lie on the device, in folds, with two
     /// labels of two classes: the first time of two that counts.
-    pub fn moments_there(&self, rows: usize, width: usize, folds: usize, precision: Precision) -> Result<f64, Fault> {
+    pub fn moments_there(
+        &self,
+        rows: usize,
+        width: usize,
+        folds: usize,
+        precision: Precision,
+    ) -> Result<f64, Fault> {
         let x = self.noise(rows * width)?;
         let features = FeaturePlan { map: sarl::Map::Linear, factor: None, inputs: width };
-        let plan = SumsPlan { features, beside: 0, groups: vec![2, 2], folds, precision, single: false };
+        let plan =
+            SumsPlan { features, beside: 0, groups: vec![2, 2], folds, precision, single: false };
         let mut sums = Sums::new(&self.gpu, &plan, self.cuda.how())?;
         let block = sums.capacity();
         let codes: Vec<u32> = (0..block).map(|i| (i % 2) as u32).collect();
@@ -160,9 +176,22 @@ impl Bench {
             let start = Instant::now();
             for first in (0..rows).step_by(block) {
                 let count = block.min(rows - first);
-                let order: Vec<u32> = (0..folds).flat_map(|f| (f..count).step_by(folds)).map(|i| i as u32).collect();
-                let ends: Vec<usize> = (0..folds).scan(0, |end, f| { *end += (count - f).div_ceil(folds); Some(*end) }).collect();
-                let rows = Rows { inputs: Values::Double(&[]), beside: &[], order: &order, ends: &ends, roots: None, codes: &[&codes[..count], &codes[..count]] };
+                let order: Vec<u32> =
+                    (0..folds).flat_map(|f| (f..count).step_by(folds)).map(|i| i as u32).collect();
+                let ends: Vec<usize> = (0..folds)
+                    .scan(0, |end, f| {
+                        *end += (count - f).div_ceil(folds);
+                        Some(*end)
+                    })
+                    .collect();
+                let rows = Rows {
+                    inputs: Values::Double(&[]),
+                    beside: &[],
+                    order: &order,
+                    ends: &ends,
+                    roots: None,
+                    codes: &[&codes[..count], &codes[..count]],
+                };
                 let source = Source { address: x.at(first * width), stride: width, single: false };
                 // SAFETY: `x` has all rows and stays.
                 unsafe { sums.push_there(source, &rows, count) }?;

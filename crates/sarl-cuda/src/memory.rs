@@ -132,7 +132,12 @@ impl Pinned {
     ///
     /// # Safety
     /// `to` has room for so many bytes until the copy is done.
-    pub(crate) unsafe fn send(&self, bytes: usize, to: u64, stream: &CudaStream) -> Result<(), Fault> {
+    pub(crate) unsafe fn send(
+        &self,
+        bytes: usize,
+        to: u64,
+        stream: &CudaStream,
+    ) -> Result<(), Fault> {
         self.gpu.fits(bytes, self.len)?;
         // SAFETY: the range was checked, the other side is the caller's promise.
         unsafe {
@@ -146,7 +151,12 @@ impl Pinned {
     ///
     /// # Safety
     /// So many bytes at `from` stay until the copy is done.
-    pub(crate) unsafe fn receive(&mut self, bytes: usize, from: u64, stream: &CudaStream) -> Result<(), Fault> {
+    pub(crate) unsafe fn receive(
+        &mut self,
+        bytes: usize,
+        from: u64,
+        stream: &CudaStream,
+    ) -> Result<(), Fault> {
         self.gpu.fits(bytes, self.len)?;
         // SAFETY: the range was checked, the other side is the caller's promise.
         unsafe {

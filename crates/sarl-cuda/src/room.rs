@@ -36,7 +36,12 @@ pub(crate) struct Room {
 }
 
 impl Room {
-    pub(crate) fn plan(gpu: &Gpu, plan: &SumsPlan<'_>, single: bool, fast: bool) -> Result<Self, Fault> {
+    pub(crate) fn plan(
+        gpu: &Gpu,
+        plan: &SumsPlan<'_>,
+        single: bool,
+        fast: bool,
+    ) -> Result<Self, Fault> {
         let free = gpu.free()?;
         let room = Self::within(plan, (single, fast), free.saturating_sub(SPARE));
         room.map_err(|needed| {
@@ -47,7 +52,11 @@ impl Room {
     }
 
     /// What fits so many bytes; the least that would do, where nothing does.
-    pub(crate) fn within(plan: &SumsPlan<'_>, (single, fast): (bool, bool), bytes: usize) -> Result<Self, usize> {
+    pub(crate) fn within(
+        plan: &SumsPlan<'_>,
+        (single, fast): (bool, bool),
+        bytes: usize,
+    ) -> Result<Self, usize> {
         let columns = plan.columns();
         let ld = columns.next_multiple_of(16).max(16);
         let width = plan.features.inputs * if plan.single { 4 } else { 8 } + plan.beside * 8;
@@ -55,7 +64,9 @@ impl Room {
         let mut block = (BLOCK_BYTES / width.max(1)).clamp(chunk, BLOCK_ROWS);
         loop {
             let groups = 1 + plan.groups.len();
-            let cells: usize = plan.groups.iter().map(|&g| (g * plan.folds).min(chunk)).sum::<usize>() + plan.folds;
+            let cells: usize =
+                plan.groups.iter().map(|&g| (g * plan.folds).min(chunk)).sum::<usize>()
+                    + plan.folds;
             let segments = groups * chunk.div_ceil(SEGMENT) + cells;
             let room = Room { columns, ld, chunk, block, segments, cells };
             let needed = room.bytes(plan, (single, fast));
@@ -79,7 +90,8 @@ impl Room {
         let chunks = block.div_ceil(chunk);
         let lists = (1 + plan.groups.len()) * block + chunks * (segments + 2 * cells + 2);
         let slots = 2 * (block * (width + 12) + 4 * lists);
-        let features = Features::fixed_bytes(&plan.features) + chunk * Features::row_bytes(&plan.features);
+        let features =
+            Features::fixed_bytes(&plan.features) + chunk * Features::row_bytes(&plan.features);
         let products = if single { 4 * (chunk * ld + columns * ld) } else { 0 };
         let parts = if fast { 2 * 3 * 2048 * ld * 4 } else { 0 };
         sums + slots + features + products + parts + chunk * ld * 8 + segments * columns * 8
@@ -94,7 +106,14 @@ mod tests {
 
     fn plan(inputs: usize) -> SumsPlan<'static> {
         let features = FeaturePlan { map: Map::Linear, factor: None, inputs };
-        SumsPlan { features, beside: 0, groups: vec![2, 2], folds: 5, precision: Precision::Double, single: false }
+        SumsPlan {
+            features,
+            beside: 0,
+            groups: vec![2, 2],
+            folds: 5,
+            precision: Precision::Double,
+            single: false,
+        }
     }
 
     #[test]

@@ -96,7 +96,10 @@ impl Slot {
         self.bad.fill(0, &[u32::MAX], stream)?;
         let kernel = if source.single { &gpu.kernels.check_f } else { &gpu.kernels.check_d };
         let args = [
-            source.address.into(), (source.stride as u64).into(), (width as u32).into(), (count as u32).into(),
+            source.address.into(),
+            (source.stride as u64).into(),
+            (width as u32).into(),
+            (count as u32).into(),
             self.bad.at(0).into(),
         ];
         // SAFETY: the source has so many rows, and stays until the stream is done, which is awaited.
@@ -109,17 +112,13 @@ impl Slot {
         Ok((found != u32::MAX).then_some(found as usize))
     }
 
-    /// Copies everything but the inputs, and says what is done with it.
+    /// Copies everything but the inputs.
     pub(crate) fn bring(
         &mut self,
         rows: &Rows<'_>,
-        count: usize,
-        (groups, folds): (&[usize], usize),
-        room: &Room,
+        pieces: &Pieces,
         stream: &CudaStream,
-    ) -> Result<Pieces, Fault> {
-        debug_assert!(count <= u32::MAX as usize);
-        let pieces = Pieces::new(rows, (groups, folds), room.chunk);
+    ) -> Result<(), Fault> {
         self.beside.fill(0, rows.beside, stream)?;
         self.order.fill(0, rows.order, stream)?;
         self.weighted = rows.roots.is_some();
@@ -127,8 +126,7 @@ impl Slot {
         self.positions.fill(0, &pieces.positions, stream)?;
         self.segments.fill(0, &pieces.segments, stream)?;
         self.cells.fill(0, &pieces.cells, stream)?;
-        self.cell_starts.fill(0, &pieces.cell_starts, stream)?;
-        Ok(pieces)
+        self.cell_starts.fill(0, &pieces.cell_starts, stream)
     }
 }
 
@@ -143,7 +141,13 @@ impl Pieces {
         pieces
     }
 
-    fn add(&mut self, rows: &Rows<'_>, groups: &[usize], (first, count): (usize, usize), classes: usize) {
+    fn add(
+        &mut self,
+        rows: &Rows<'_>,
+        groups: &[usize],
+        (first, count): (usize, usize),
+        classes: usize,
+    ) {
         let mut chunk = Chunk { first, rows: count, ..Default::default() };
         chunk.segments.0 = self.segments.len();
         chunk.cells.0 = self.cells.len();

@@ -43,7 +43,13 @@ impl Staging {
     /// # Safety
     /// The address has room for all rows until the stream is done; rows that are page-locked stay until
     /// then too.
-    pub(crate) unsafe fn send(&self, rows: Values<'_>, width: usize, to: u64, stream: &CudaStream) -> Result<(), Fault> {
+    pub(crate) unsafe fn send(
+        &self,
+        rows: Values<'_>,
+        width: usize,
+        to: u64,
+        stream: &CudaStream,
+    ) -> Result<(), Fault> {
         // SAFETY: the caller's promise.
         match rows {
             Values::Double(rows) => unsafe { self.send_rows(rows, width, to, stream) },
@@ -51,7 +57,13 @@ impl Staging {
         }
     }
 
-    unsafe fn send_rows<T: Plain>(&self, rows: &[&[T]], width: usize, to: u64, stream: &CudaStream) -> Result<(), Fault> {
+    unsafe fn send_rows<T: Plain>(
+        &self,
+        rows: &[&[T]],
+        width: usize,
+        to: u64,
+        stream: &CudaStream,
+    ) -> Result<(), Fault> {
         let bytes = width * size_of::<T>();
         if rows.is_empty() || bytes == 0 {
             return Ok(());
@@ -95,7 +107,13 @@ impl Staging {
     }
 
     /// Columns of `rows` numbers, `ld` apart on the device, in each slice of `to`.
-    pub(crate) fn receive(&self, from: &Buffer<f64>, (first, ld): (usize, usize), to: Vec<&mut [f64]>, stream: &CudaStream) -> Result<(), Fault> {
+    pub(crate) fn receive(
+        &self,
+        from: &Buffer<f64>,
+        (first, ld): (usize, usize),
+        to: Vec<&mut [f64]>,
+        stream: &CudaStream,
+    ) -> Result<(), Fault> {
         stream.synchronize()?;
         let some = (self.bytes / 8 / ld.max(1)).max(1);
         if ld * 8 > self.bytes {
@@ -115,7 +133,9 @@ impl Staging {
                 unsafe { piece.receive(count * 8, from.at(first + i * some * ld), stream) }?;
                 copied.record(stream)?;
                 copied.synchronize()?;
-                for (to, from) in columns.iter_mut().zip(piece.numbers::<f64>(count)?.chunks_exact(ld)) {
+                for (to, from) in
+                    columns.iter_mut().zip(piece.numbers::<f64>(count)?.chunks_exact(ld))
+                {
                     let len = to.len();
                     to.copy_from_slice(&from[..len]);
                 }
@@ -130,8 +150,10 @@ impl Staging {
 /// All numbers of rows that lie one behind the other in page-locked memory.
 fn locked<'a, T: Plain>(rows: &[&'a [T]], width: usize) -> Option<&'a [T]> {
     let (first, last) = (rows.first()?, rows.last()?);
-    let behind = rows.windows(2).all(|pair| pair[0].as_ptr().wrapping_add(width) == pair[1].as_ptr());
-    if !behind || rows.iter().any(|row| row.len() != width) || !is_locked(first) || !is_locked(last) {
+    let behind =
+        rows.windows(2).all(|pair| pair[0].as_ptr().wrapping_add(width) == pair[1].as_ptr());
+    if !behind || rows.iter().any(|row| row.len() != width) || !is_locked(first) || !is_locked(last)
+    {
         return None;
     }
     // SAFETY: the rows are one stretch of memory, borrowed for as long as each of them.
@@ -144,8 +166,7 @@ fn is_locked<T>(values: &[T]) -> bool {
     let what = sys::CUpointer_attribute::CU_POINTER_ATTRIBUTE_MEMORY_TYPE;
     // SAFETY: the driver writes one number; an address that it does not know is an error, which is an
     // answer too.
-    let known = unsafe {
-        sys::cuPointerGetAttribute((&raw mut kind).cast(), what, values.as_ptr() as u64)
-    };
+    let known =
+        unsafe { sys::cuPointerGetAttribute((&raw mut kind).cast(), what, values.as_ptr() as u64) };
     known == sys::CUresult::CUDA_SUCCESS && kind == sys::CUmemorytype::CU_MEMORYTYPE_HOST as u32
 }

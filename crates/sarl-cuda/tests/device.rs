@@ -9,8 +9,8 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use sarl::engine::Engine;
 use sarl::{
-    Approximation, Block, Covariances, Error, Family, Features, Fit, FitParams, FoldBy, Goal, KernelParams,
-    Layout, Moments, MomentsOptions, Precision, Role,
+    Approximation, Block, Covariances, Error, Family, Features, Fit, FitParams, FoldBy, Goal,
+    KernelParams, Layout, Moments, MomentsOptions, Precision, Role,
 };
 use sarl_cuda::{Cuda, Products, devices};
 
@@ -46,14 +46,21 @@ impl Data {
         x.iter_mut().enumerate().for_each(|(at, v)| *v = *v * (1.0 + (at % width) as f64) + 30.0);
         let number: Vec<f64> = (0..rows).map(|i| x[i * width] + draw()).collect();
         let y = (0..rows).map(|i| u32::from(x[i * width] + draw() > 30.0)).collect();
-        let s = (0..rows).map(|i| u32::from(x[i * width + 1] + draw() > 30.0) + u32::from(i % 5 == 0)).collect();
+        let s = (0..rows)
+            .map(|i| u32::from(x[i * width + 1] + draw() > 30.0) + u32::from(i % 5 == 0))
+            .collect();
         let many = (0..rows).map(|i| ((i * 7) % 37) as u32).collect();
-        let weights = (0..rows).map(|i| if i % 11 == 0 { 0.0 } else { 0.5 + (i % 3) as f64 }).collect();
+        let weights =
+            (0..rows).map(|i| if i % 11 == 0 { 0.0 } else { 0.5 + (i % 3) as f64 }).collect();
         Data { x, rows, width, y, s, many, number, weights }
     }
 
     fn layout(&self) -> Layout {
-        Layout::dense(self.width).coded(&[37]).class("y", Role::Target, 2).class("s", Role::Sensitive, 3).number("n", Role::Sensitive, 1)
+        Layout::dense(self.width)
+            .coded(&[37])
+            .class("y", Role::Target, 2)
+            .class("s", Role::Sensitive, 3)
+            .number("n", Role::Sensitive, 1)
     }
 
     fn block(&self, weighted: bool) -> Block<'_, f64> {
@@ -73,7 +80,9 @@ fn apart(a: &Covariances, b: &Covariances) -> f64 {
     for j in 0..m {
         worst = worst.max((a.mean[j] - b.mean[j]).abs() / deviation(j));
         for i in 0..m {
-            worst = worst.max((a.features[(i, j)] - b.features[(i, j)]).abs() / (deviation(i) * deviation(j)));
+            worst = worst.max(
+                (a.features[(i, j)] - b.features[(i, j)]).abs() / (deviation(i) * deviation(j)),
+            );
         }
     }
     for (one, other) in [(&a.target, &b.target), (&a.sensitive, &b.sensitive)] {
@@ -86,7 +95,12 @@ fn apart(a: &Covariances, b: &Covariances) -> f64 {
     worst
 }
 
-fn moments(layout: &Layout, options: MomentsOptions, engine: Option<Arc<dyn Engine>>, push: impl Fn(&mut Moments)) -> Moments {
+fn moments(
+    layout: &Layout,
+    options: MomentsOptions,
+    engine: Option<Arc<dyn Engine>>,
+    push: impl Fn(&mut Moments),
+) -> Moments {
     let mut moments = Moments::new(layout.clone(), options).unwrap();
     if let Some(engine) = engine {
         moments.on(engine).unwrap();
@@ -121,7 +135,9 @@ fn moments_are_those_of_the_processor() {
             let there = moments(&data.layout(), options, Some(Arc::clone(&engine)), push);
             assert_eq!(here.rows(), there.rows());
             let apart = splits_apart(&here, &there);
-            println!("weighted {weighted}, folds by {fold_by:?}: {apart:.1e} standard deviations apart");
+            println!(
+                "weighted {weighted}, folds by {fold_by:?}: {apart:.1e} standard deviations apart"
+            );
             assert!(apart < 1e-11, "{apart}");
         }
     }
@@ -205,7 +221,8 @@ fn a_copy_of_moments_goes_its_own_way() {
     second.push(&data.block(true)).unwrap();
     first.settle().unwrap();
     second.settle().unwrap();
-    let once = moments(&data.layout(), Default::default(), None, |m| m.push(&data.block(false)).unwrap());
+    let once =
+        moments(&data.layout(), Default::default(), None, |m| m.push(&data.block(false)).unwrap());
     let twice = moments(&data.layout(), Default::default(), None, |m| {
         m.push(&data.block(false)).unwrap();
         m.push(&data.block(true)).unwrap();
@@ -224,7 +241,10 @@ fn without_memory_it_says_so_or_leaves_the_rows_to_the_processor() {
     let mut there = Moments::new(data.layout(), Default::default()).unwrap();
     there.on(Arc::new(little())).unwrap();
     let error = there.push(&data.block(false)).unwrap_err();
-    assert!(matches!(error, Error::Device { .. }) && error.to_string().contains("out of memory"), "{error}");
+    assert!(
+        matches!(error, Error::Device { .. }) && error.to_string().contains("out of memory"),
+        "{error}"
+    );
     let wide = Data::new(2000, 300);
     let optional: Arc<dyn Engine> = Arc::new(little().optional());
     let push = |m: &mut Moments| {
@@ -232,7 +252,11 @@ fn without_memory_it_says_so_or_leaves_the_rows_to_the_processor() {
         m.push(&wide.block(false)).unwrap();
     };
     let there = moments(&wide.layout(), Default::default(), Some(optional), push);
-    assert!(there.refused().is_some_and(|why| why.contains("out of memory")), "{:?}", there.refused());
+    assert!(
+        there.refused().is_some_and(|why| why.contains("out of memory")),
+        "{:?}",
+        there.refused()
+    );
     let here = moments(&wide.layout(), Default::default(), None, push);
     assert!(apart(&here.covariances().unwrap(), &there.covariances().unwrap()) < 1e-13);
 }
@@ -251,7 +275,8 @@ fn numbers(value: &serde_json::Value) -> Vec<f64> {
 fn fits(features: Features, cuda: &Cuda, precision: Precision) -> (f64, f64, f64) {
     let data = Data::new(3000, 12);
     let params = FitParams { features, precision, ..Default::default() };
-    let layout = Layout::dense(12).coded(&[37]).class("y", Role::Target, 2).class("s", Role::Sensitive, 3);
+    let layout =
+        Layout::dense(12).coded(&[37]).class("y", Role::Target, 2).class("s", Role::Sensitive, 3);
     let block = Block::new(MatRef::from_row_major_slice(&data.x, data.rows, data.width));
     let block = block.coded(&data.many).class(&data.y).class(&data.s).weighted(&data.weights);
     let fitted = |engine: Option<Arc<dyn Engine>>| {
@@ -273,8 +298,13 @@ fn fits(features: Features, cuda: &Cuda, precision: Precision) -> (f64, f64, f64
     let ((here, a), (there, b)) = (fitted(None), fitted(Some(Arc::new(cuda.clone()))));
     assert!(!a.is_empty() && a.len() == b.len());
     let bounds = a.iter().zip(&b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
-    let points = (here.point().leakage - there.point().leakage).abs().max((here.point().utility - there.point().utility).abs());
-    let (z, w) = (here.encoder().encode_block(&block).unwrap(), there.encoder().encode_block(&block).unwrap());
+    let points = (here.point().leakage - there.point().leakage)
+        .abs()
+        .max((here.point().utility - there.point().utility).abs());
+    let (z, w) = (
+        here.encoder().encode_block(&block).unwrap(),
+        there.encoder().encode_block(&block).unwrap(),
+    );
     let difference: Mat<f64> = &z - &w;
     (points, bounds, difference.norm_max())
 }
@@ -302,25 +332,37 @@ fn fits_are_those_of_the_processor() {
 fn z_is_that_of_the_processor() {
     let Some(cuda) = cuda("z_is_that_of_the_processor") else { return };
     let data = Data::new(3000, 12);
-    let layout = Layout::dense(12).coded(&[37]).class("y", Role::Target, 2).class("s", Role::Sensitive, 3);
+    let layout =
+        Layout::dense(12).coded(&[37]).class("y", Role::Target, 2).class("s", Role::Sensitive, 3);
     let block = Block::new(MatRef::from_row_major_slice(&data.x, data.rows, data.width));
     let block = block.coded(&data.many).class(&data.y).class(&data.s);
-    let kernel = |family| Features::Kernel(KernelParams { landmarks: 60, ..KernelParams::new(family) });
-    for features in [Features::Linear, kernel(Family::Rbf), kernel(Family::Laplacian), kernel(Family::Polynomial)] {
-        let mut fit = Fit::new(FitParams { features, ..Default::default() }, layout.clone()).unwrap();
+    let kernel =
+        |family| Features::Kernel(KernelParams { landmarks: 60, ..KernelParams::new(family) });
+    for features in [
+        Features::Linear,
+        kernel(Family::Rbf),
+        kernel(Family::Laplacian),
+        kernel(Family::Polynomial),
+    ] {
+        let mut fit =
+            Fit::new(FitParams { features, ..Default::default() }, layout.clone()).unwrap();
         fit.sample(&block).unwrap();
         fit.choose(&|| false).unwrap();
         fit.push(&block).unwrap();
         let model = fit.finish().unwrap().solve(Goal::Leakage(0.02)).unwrap();
         let encoder = model.encoder();
         let mut encoding = encoder.encoding(&cuda, 3000).unwrap().unwrap();
-        let (here, there) = (encoder.encode_block(&block).unwrap(), encoder.encode_with(encoding.as_mut(), &block).unwrap());
+        let (here, there) = (
+            encoder.encode_block(&block).unwrap(),
+            encoder.encode_with(encoding.as_mut(), &block).unwrap(),
+        );
         let difference: Mat<f64> = &here - &there;
         println!("z {:.1e} apart", difference.norm_max());
         assert!(difference.norm_max() < 1e-9, "{}", difference.norm_max());
         let mut bad = data.x.clone();
         bad[77 * 12 + 3] = f64::INFINITY;
-        let bad = Block::new(MatRef::from_row_major_slice(&bad, data.rows, data.width)).coded(&data.many);
+        let bad =
+            Block::new(MatRef::from_row_major_slice(&bad, data.rows, data.width)).coded(&data.many);
         let error = encoder.encode_with(encoding.as_mut(), &bad).unwrap_err();
         assert!(matches!(error, Error::NotFinite { row: 77, .. }), "{error}");
     }

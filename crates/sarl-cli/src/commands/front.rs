@@ -26,7 +26,13 @@ pub fn run(options: &Front, global: &Global) -> Outcome {
         return certified::front(options, global);
     }
     options.cells.check_unused()?;
-    let fitted = data::fit(&options.files, &options.data, (&options.encoder, &options.device), &outputs, global)?;
+    let fitted = data::fit(
+        &options.files,
+        &options.data,
+        (&options.encoder, &options.device),
+        &outputs,
+        global,
+    )?;
     let (reduced, front) = (fitted.fit.reduced()?, fitted.fit.front()?);
     let warnings = warnings::about_fit(&fitted, &front, global)?;
     let heldout = output::heldout(&fitted.fit, global)?;

@@ -106,7 +106,10 @@ impl Fit {
         };
         params.criterion = labels.as_ref().map_or_else(Default::default, |l| l.criterion());
         let (sample, expected) = (None, None);
-        Ok((Fit { params, layout, labels, sample, expected, engine: None, coming: 0, state }, extra))
+        Ok((
+            Fit { params, layout, labels, sample, expected, engine: None, coming: 0, state },
+            extra,
+        ))
     }
 
     /// The same for a kernel, with what it learnt and the layout of its rows as they come.

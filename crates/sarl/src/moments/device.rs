@@ -7,10 +7,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use rayon::prelude::*;
 
+use super::Moments;
 use super::block::{Block, Element, check_finite, row_slice};
 use super::lane::Lane;
 use super::sums::Sums;
-use super::Moments;
 use crate::engine::{Accumulator, DeviceSums, Engine, FeaturePlan, Rows, SumsPlan};
 use crate::error::Place;
 use crate::features::Map;
@@ -68,7 +68,8 @@ impl Moments {
     /// [settled](Moments::settle).
     pub fn on(&mut self, engine: Arc<dyn Engine>) -> Result<()> {
         self.settle()?;
-        self.device = Some(Device { engine, running: None, refused: None, used: false, expected: 0 });
+        self.device =
+            Some(Device { engine, running: None, refused: None, used: false, expected: 0 });
         Ok(())
     }
 
@@ -188,8 +189,7 @@ impl Moments {
 
     /// Adds a linear block on the device, if there is one that takes it.
     pub(super) fn push_linear<T: Element>(&mut self, block: &Block<'_, T>) -> Result<bool> {
-        let features =
-            FeaturePlan { map: Map::Linear, factor: None, inputs: self.layout.dense };
+        let features = FeaturePlan { map: Map::Linear, factor: None, inputs: self.layout.dense };
         if self.device.is_none() || !self.device_takes(features, block.rows(), T::SINGLE)? {
             return Ok(false);
         }
@@ -229,7 +229,8 @@ impl Moments {
             let rows = (0..block.rows()).into_par_iter().with_min_len(1024);
             rows.map(|i| folds.of(block, i)).collect()
         };
-        let (order, ends) = grouped(&folds, self.options.folds, |i| block.weights.is_none_or(|w| w[i] > 0.0));
+        let (order, ends) =
+            grouped(&folds, self.options.folds, |i| block.weights.is_none_or(|w| w[i] > 0.0));
         let roots: Option<Vec<f64>> = block.weights.map(|w| w.iter().map(|w| w.sqrt()).collect());
         let groups = block.groups();
         let beside = beside(block);
@@ -274,12 +275,22 @@ impl Moments {
 }
 
 /// The rows that count, fold after fold, and where each fold ends.
-fn grouped(folds: &[usize], count: usize, counts: impl Fn(usize) -> bool) -> (Vec<u32>, Vec<usize>) {
+fn grouped(
+    folds: &[usize],
+    count: usize,
+    counts: impl Fn(usize) -> bool,
+) -> (Vec<u32>, Vec<usize>) {
     let mut sizes = vec![0usize; count];
     for (i, &fold) in folds.iter().enumerate() {
         sizes[fold] += usize::from(counts(i));
     }
-    let ends: Vec<usize> = sizes.iter().scan(0, |end, size| { *end += size; Some(*end) }).collect();
+    let ends: Vec<usize> = sizes
+        .iter()
+        .scan(0, |end, size| {
+            *end += size;
+            Some(*end)
+        })
+        .collect();
     let mut at: Vec<usize> = ends.iter().zip(&sizes).map(|(end, size)| end - size).collect();
     let mut order = vec![0u32; ends.last().copied().unwrap_or(0)];
     for (i, &fold) in folds.iter().enumerate() {
@@ -297,7 +308,9 @@ fn beside<T: Element>(block: &Block<'_, T>) -> Vec<f64> {
     if numbers.is_empty() {
         return Vec::new();
     }
-    (0..block.rows()).flat_map(|i| numbers.iter().flat_map(move |v| v.row(i).iter().copied())).collect()
+    (0..block.rows())
+        .flat_map(|i| numbers.iter().flat_map(move |v| v.row(i).iter().copied()))
+        .collect()
 }
 
 impl Sums {

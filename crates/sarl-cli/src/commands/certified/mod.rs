@@ -13,7 +13,9 @@ use serde_json::Value;
 
 pub use self::fit::fit;
 pub use self::front::front;
-use crate::args::{CriterionName, DataOptions, DeviceOptions, EncoderOptions, FilesOrMoments, Global};
+use crate::args::{
+    CriterionName, DataOptions, DeviceOptions, EncoderOptions, FilesOrMoments, Global,
+};
 use crate::data::{self, FittedTable, Rows, with_block};
 use crate::failure::{Failure, Outcome};
 use crate::page;
