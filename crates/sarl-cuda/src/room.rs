@@ -93,7 +93,7 @@ impl Room {
         let features =
             Features::fixed_bytes(&plan.features) + chunk * Features::row_bytes(&plan.features);
         let products = if single { 4 * (chunk * ld + columns * ld) } else { 0 };
-        let parts = if fast { 2 * 3 * 2048 * ld * 4 } else { 0 };
+        let parts = if fast { 2 * 3 * 512 * ld * 4 } else { 0 };
         sums + slots + features + products + parts + chunk * ld * 8 + segments * columns * 8
     }
 }

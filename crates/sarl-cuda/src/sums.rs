@@ -29,6 +29,9 @@ use crate::staging::Staging;
 const SHIFT_ROWS: usize = 1024;
 /// Rows of a product in single precision, before it is widened.
 const WIDEN: usize = 2048;
+/// The same on the matrix units, which cut off what does not fit when they add: of 2048 rows that would
+/// be more of a variance than what is dropped as rounding.
+const WIDEN_FAST: usize = 512;
 
 /// The priority of copies: the driver takes the highest that it has.
 const FIRST: i32 = -5;
@@ -109,7 +112,7 @@ impl Sums {
         let single = match how {
             How::Double => None,
             _ => {
-                let part = || Buffer::new(gpu, 3 * WIDEN * ld);
+                let part = || Buffer::new(gpu, 3 * WIDEN_FAST * ld);
                 let parts = if how == How::Fast { Some((part()?, part()?)) } else { None };
                 let (u, product) = (Buffer::new(gpu, chunk * ld)?, Buffer::new(gpu, columns * ld)?);
                 Some(Single { u, product, parts })

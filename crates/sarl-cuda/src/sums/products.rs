@@ -1,6 +1,6 @@
 //! The products of a chunk, fold by fold, and the sums of its classes.
 
-use super::{How, Single, Sums, WIDEN};
+use super::{How, Single, Sums, WIDEN, WIDEN_FAST};
 use crate::blas::Kind;
 use crate::fault::Fault;
 use crate::kernels::{Arg, over_all, over_rows};
@@ -19,8 +19,9 @@ impl Sums {
                 unsafe { self.blas.syrk((columns, rows), (from(start), ld), (scatter, ld)) }?;
                 continue;
             };
-            for first in (start..start + rows).step_by(WIDEN) {
-                let some = WIDEN.min(start + rows - first);
+            let most = if single.parts.is_some() { WIDEN_FAST } else { WIDEN };
+            for first in (start..start + rows).step_by(most) {
+                let some = most.min(start + rows - first);
                 // SAFETY: the caller's promise.
                 unsafe { self.single_product(single, (from(first), some), scatter) }?;
             }
