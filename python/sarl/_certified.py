@@ -143,6 +143,7 @@ class CertifiedSARL(Encoder):
         scale: str = "standard",
         folds: int = 5,
         precision: str = "auto",
+        device: str = "auto",
         target_type: str | dict[str, str] = "auto",
         sensitive_type: str | dict[str, str] = "auto",
         sensitive: Any = None,
@@ -169,6 +170,7 @@ class CertifiedSARL(Encoder):
         self.scale = scale
         self.folds = folds
         self.precision = precision
+        self.device = device
         self.target_type = target_type
         self.sensitive_type = sensitive_type
         self.sensitive = sensitive

@@ -43,6 +43,15 @@ def renamed(old: str, new: str) -> Callable[[F], F]:
     return decorate
 
 
+#: How products are formed.
+PRECISIONS = ("double", "single", "fast", "auto")
+
+
+def core_precision(value: Any) -> str:
+    """The precision of sums: fast products are single precision."""
+    return "single" if check_choice("precision", value, PRECISIONS) == "fast" else str(value)
+
+
 def check_choice(name: str, value: Any, choices: Sequence[str]) -> str:
     """One of several words."""
     if value not in choices:

@@ -48,6 +48,7 @@ class Encoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     scale: str
     folds: int
     precision: str
+    device: str
     target_type: Any = "auto"
     sensitive_type: Any
     sensitive: Any
@@ -91,6 +92,14 @@ class Encoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def _restore(self, solved: Solved) -> None:
         """Takes over a model that was read."""
         self._solved = solved
+
+    @property
+    def device_(self) -> str:
+        """What has added up the rows of the fit: "cpu", or the name of a GPU."""
+        moments = self._moments
+        if moments is None or moments._core is None:
+            raise AttributeError("device_ is known after a fit of rows only")
+        return moments._core.device
 
     # -- encoding ------------------------------------------------------------------------------
 

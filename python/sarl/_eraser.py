@@ -114,6 +114,7 @@ class Eraser(OneToOneFeatureMixin, Estimator):  # type: ignore[misc]
         ridge: float | str | None = None,
         folds: int = 5,
         precision: str = "auto",
+        device: str = "auto",
         preserve: bool = False,
         criterion: str = "parity",
         favourable: Any = None,
@@ -133,6 +134,7 @@ class Eraser(OneToOneFeatureMixin, Estimator):  # type: ignore[misc]
         self.ridge = ridge
         self.folds = folds
         self.precision = precision
+        self.device = device
         self.preserve = preserve
         self.criterion = criterion
         self.favourable = favourable

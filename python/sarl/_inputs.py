@@ -10,9 +10,9 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
 from . import _criterion
-from ._checks import check_choice, check_folds, is_whole
+from ._checks import PRECISIONS, check_choice, check_folds, is_whole
 from ._columns import Columns, first_category
-from ._moments import PRECISIONS, Moments
+from ._moments import Moments
 from ._progress import Bar
 from ._rows import frame, is_table, native
 
@@ -41,6 +41,7 @@ def moment_options(estimator: Any) -> dict[str, Any]:
     return {
         "folds": check_folds(estimator.folds),
         "precision": check_choice("precision", estimator.precision, PRECISIONS),
+        "device": estimator.device,
         "random_state": seed_of(estimator),
         "target_type": estimator.target_type,
         "sensitive_type": estimator.sensitive_type,

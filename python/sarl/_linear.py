@@ -82,6 +82,7 @@ class SARL(Estimator):
         scale: str = "standard",
         folds: int = 5,
         precision: str = "auto",
+        device: str = "auto",
         target_type: str | dict[str, str] = "auto",
         sensitive_type: str | dict[str, str] = "auto",
         criterion: str = "parity",
@@ -101,6 +102,7 @@ class SARL(Estimator):
         self.scale = scale
         self.folds = folds
         self.precision = precision
+        self.device = device
         self.target_type = target_type
         self.sensitive_type = sensitive_type
         self.criterion = criterion

@@ -12,7 +12,14 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import _check_sample_weight
 
 from . import _core, _criterion, _labels, _merging
-from ._checks import check_choice, check_folds, named_columns, threads
+from ._checks import (
+    PRECISIONS,
+    check_choice,
+    check_folds,
+    core_precision,
+    named_columns,
+    threads,
+)
 from ._columns import Codes, Columns
 from ._label import MERGING, Label, Values
 from ._labels import Treats
@@ -22,9 +29,6 @@ from ._words import documented
 
 #: What decides on the fold of a row.
 FOLD_BY = ("position", "content", "key")
-
-#: How products of features are formed; the last is for estimators, which see their rows first.
-PRECISIONS = ("double", "single", "auto")
 
 #: From so many columns on, "auto" multiplies rows of single precision as such.
 WIDE = 256
@@ -65,9 +69,13 @@ class Moments:
     ----------
     folds : int, default=5
         Folds that are kept apart for held-out losses; 1 for none.
-    precision : {{"double", "single"}}, default="double"
+    precision : {{"double", "single", "fast"}}, default="double"
         How products of features are formed. Single is faster, for embeddings that are single
-        precision anyway.
+        precision anyway. Fast is single precision on the matrix units of a GPU; without a GPU it is
+        single precision.
+    device : {{"auto", "cpu", "cuda", "cuda:N"}}, default="auto"
+        Where rows are added up. With "auto" that is a GPU where there is one and the work is worth the
+        way to it. It does not travel with the bytes of moments.
     fold_by : {{"position", "content", "key"}}, default="position"
         What decides on the fold of a row. By position, folds are balanced, but other shards are other
         folds. By content it is the features: shards in any order, of any size, give the same
@@ -104,6 +112,7 @@ class Moments:
         *,
         folds: int = 5,
         precision: str = "double",
+        device: str = "auto",
         fold_by: str = "position",
         random_state: int = 0,
         target_type: Treats = "auto",
@@ -115,6 +124,7 @@ class Moments:
     ) -> None:
         self.folds = folds
         self.precision = precision
+        self.device = device
         self.fold_by = fold_by
         self.random_state = random_state
         self.target_type = target_type
@@ -155,7 +165,7 @@ class Moments:
             "folds": check_folds(self.folds),
             "fold_by": check_choice("fold_by", self.fold_by, FOLD_BY),
             "seed": self.random_state,
-            "precision": check_choice("precision", self.precision, PRECISIONS[:2]),
+            "precision": core_precision(self.precision),
             "criterion": _criterion.settle(self.criterion, self.favourable, labels),
         }
 
@@ -328,6 +338,7 @@ class Moments:
             features_are_target=self._keeps(labels),
             keep_inputs=self._kernel is not None,
         )
+        core.on(self.device, self.precision == "fast")
         if core.needs_sample:
             with named_columns(columns, which):
                 for rows, some in parts(dense, which):

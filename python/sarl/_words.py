@@ -19,11 +19,15 @@ GOALS = """trade_off : float, optional
 
 FOLDS = """folds : int, default=5
         Folds for held-out losses, which cost no further pass; 1 for none.
-    precision : {"auto", "double", "single"}, default="auto"
+    precision : {"auto", "double", "single", "fast"}, default="auto"
         How products of features are formed; they are added up in double precision, always. Single
         is twice as fast. Covariances then have an error of about 1e-7 of the variances, and a
-        direction with less than 1e-5 of a feature's variance is left out. "auto" is single for
-        float32 rows of 256 columns or more without a kernel, and double otherwise."""
+        direction with less than 1e-5 of a feature's variance is left out. Fast is single precision
+        on the matrix units of a GPU; without a GPU it is single. "auto" is single for float32 rows
+        of 256 columns or more without a kernel, and double otherwise.
+    device : {"auto", "cpu", "cuda", "cuda:N"}, default="auto"
+        Where the rows of a fit are added up. With "auto" that is a GPU where there is one and the work
+        is worth the way to it. `device_` says which was used."""
 
 SENSITIVE = """sensitive : name, place or list of them, optional
         Columns of X that hold what is to be hidden, instead of passing ``sensitive_features``."""

@@ -18,7 +18,9 @@ pub fn refused(error: Error) -> PyErr {
             NotFinite::new_err((row, column, value))
         }
         Error::Memory(_) => PyMemoryError::new_err(error.to_string()),
-        Error::NoConvergence { .. } => PyRuntimeError::new_err(error.to_string()),
+        Error::NoConvergence { .. } | Error::Device { .. } => {
+            PyRuntimeError::new_err(error.to_string())
+        }
         error => PyValueError::new_err(error.to_string()),
     }
 }

@@ -6,9 +6,11 @@ use std::sync::{Arc, OnceLock};
 
 use faer::MatRef;
 use numpy::{PyArray1, PyReadonlyArray1};
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use sarl::{Chosen, Element, FitParams, Fitted, HeldOutLabels, HeldOutLosses, Layout, Role};
+use sarl_cuda::Products;
 
 use crate::arrays::{Beside, LabelArray, Matrix, slice, view};
 use crate::failure::{refused, wrong};
@@ -74,6 +76,23 @@ impl Fit {
     ) -> PyResult<Self> {
         let layout = layout_of(dense, &categories, &labels, features_are_target, keep_inputs);
         Ok(Self::of(sarl::Fit::new(parsed(params)?, layout).map_err(refused)?))
+    }
+
+    /// Lets a device add up the rows that come; fast products are those of its matrix units.
+    fn on(&mut self, device: &str, fast: bool) -> PyResult<()> {
+        let device: sarl_cuda::Device = device.parse().map_err(wrong)?;
+        let products = if fast { Products::Fast } else { Products::Asked };
+        let failed = |fault| PyRuntimeError::new_err(format!("device=\"{device}\": {fault}"));
+        if let Some(engine) = device.engine(products).map_err(failed)? {
+            *self = Self::of((*self.fit).clone().on(engine));
+        }
+        Ok(())
+    }
+
+    /// What has added up the rows.
+    #[getter]
+    fn device(&self) -> String {
+        self.fit.device_name().unwrap_or_else(|| "cpu".to_owned())
     }
 
     /// Rows so far.
@@ -428,6 +447,7 @@ impl Fit {
             let part = x.subrows(start, rows);
             let beside = beside.slice(start, rows)?;
             let into = Arc::make_mut(&mut fit);
+            into.coming(x.nrows() as u64);
             done = released(py, threads, || {
                 // Rows that lie apart are read where they are; others are laid out first.
                 if part.row_stride() != 1 {
@@ -445,6 +465,8 @@ impl Fit {
             py.check_signals()?;
         }
         done.map_err(refused)?;
+        // Estimators live long, and the memory of a device is scarce.
+        Arc::make_mut(&mut fit).settle().map_err(refused)?;
         self.fit = fit;
         self.finished = Arc::default();
         Ok(())

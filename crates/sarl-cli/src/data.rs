@@ -11,7 +11,7 @@ use sarl_data::{
     Schema, Source, same_file,
 };
 
-use crate::args::{DataOptions, EncoderOptions, FilesOrMoments, Global};
+use crate::args::{DataOptions, DeviceOptions, EncoderOptions, FilesOrMoments, Global};
 use crate::encoding::{check_targets, criterion, params, remarks};
 use crate::failure::{Failure, Outcome};
 use crate::folding::{Folding, Keys};
@@ -19,7 +19,7 @@ use crate::given::Given;
 use crate::progress::{self, Pass, Spinner};
 use crate::provenance::Provenance;
 use crate::request::{flat_warning, index_warning, notes, request};
-use crate::{demand, outputs, parts};
+use crate::{demand, device, outputs, parts};
 
 /// A fit of files.
 pub struct FittedTable {
@@ -64,12 +64,12 @@ pub enum Remark {
 pub fn fit(
     files: &FilesOrMoments,
     data: &DataOptions,
-    encoder: &EncoderOptions,
+    (encoder, device): (&EncoderOptions, &DeviceOptions),
     outputs: &[&Path],
     global: &Global,
 ) -> Outcome<FittedTable> {
     match files.moments.is_empty() {
-        true => fit_part(&files.data, data, encoder, outputs, None, global),
+        true => fit_part(&files.data, data, (encoder, device), outputs, None, global),
         false => parts::fit(&files.moments, data, encoder, outputs, global),
     }
 }
@@ -78,12 +78,13 @@ pub fn fit(
 pub fn fit_part(
     files: &[PathBuf],
     data: &DataOptions,
-    encoder: &EncoderOptions,
+    (encoder, device): (&EncoderOptions, &DeviceOptions),
     outputs: &[&Path],
     part: Option<Part>,
     global: &Global,
 ) -> Outcome<FittedTable> {
     let mut params = params(encoder, data.scale)?;
+    params.precision = device.precision.into();
     let folding = Folding::new(encoder, FoldBy::Position);
     params.fold_by = folding.by();
     folding.check_part(part)?;
@@ -100,7 +101,7 @@ pub fn fit_part(
     params.check_rows(schema.rows())?;
     let part = part.map(|part| (part, encoder.seed));
     let rows = Rows { source: &source, schema: &schema, part, keep: folding.columns(), global };
-    let fit = match read(&rows, &params, &folding.keys(&schema), public) {
+    let fit = match read(&rows, (&params, device), &folding.keys(&schema), public) {
         Ok(fit) => fit,
         Err(failure) => {
             // The full pass names the count and the first rows of what is missing.
@@ -128,15 +129,18 @@ pub fn fit_part(
 /// The passes over the rows: a sample for a kernel, then all of them.
 fn read(
     rows: &Rows<'_>,
-    params: &FitParams,
+    (params, device): (&FitParams, &DeviceOptions),
     keys: &Keys,
     public: Option<&Path>,
 ) -> Outcome<Fitted> {
-    let mut fit = Fit::new(params.clone(), layout(rows.schema))?.expecting(rows.schema.rows())?;
+    let fit = Fit::new(params.clone(), layout(rows.schema))?.expecting(rows.schema.rows())?;
+    let mut fit = device::on(fit, device)?;
     choose(rows, public, &mut fit)?;
     rows.each("accumulating moments", |data| push(&mut fit, data, keys))?;
     let _spinner = Spinner::new("solving", rows.global.quiet);
-    Ok(fit.finish()?)
+    let fitted = fit.finish()?;
+    device::say(fitted.moments(), rows.global);
+    Ok(fitted)
 }
 
 /// Lets rows pass by where a kernel needs that, and chooses its landmarks.

@@ -115,6 +115,7 @@ impl From<sarl::Error> for Failure {
             | Error::Criterion { .. }
             | Error::UnknownLabel { .. } => (Exit::Usage, None),
             Error::NoConvergence { .. } => (Exit::Machine, None),
+            Error::Device { .. } => (Exit::Machine, Some("use --device cpu")),
             Error::Memory(_) => (Exit::Machine, Some("use fewer columns, --landmarks or --folds")),
             Error::TooManyRows { .. } => {
                 (Exit::Machine, Some("use --approx landmarks, or fewer rows"))

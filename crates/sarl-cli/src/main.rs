@@ -7,6 +7,7 @@ mod certificate;
 mod commands;
 mod data;
 mod demand;
+mod device;
 mod encoding;
 mod end;
 mod failure;

@@ -27,6 +27,8 @@ pub struct Report<'a> {
     pub path: &'a Path,
     /// The levels of the HTML report, and where it is.
     pub html: Option<(Value, &'a Path)>,
+    /// What has added up the rows, if rows were read.
+    pub device: Option<String>,
 }
 
 impl Report<'_> {
@@ -54,7 +56,8 @@ impl Report<'_> {
                 "model": path_json(self.path),
             }),
         );
-        Ok(joined(joined(all, criterion::json(model)), html))
+        let device = self.device.as_ref().map_or(json!({}), |device| json!({ "device": device }));
+        Ok(joined(joined(joined(all, criterion::json(model)), device), html))
     }
 
     fn text(&self) -> Outcome<String> {

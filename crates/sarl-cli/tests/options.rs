@@ -164,3 +164,22 @@ fn the_same_seed_gives_the_same_bytes() {
     assert_eq!(first, fit("", "b.safetensors"));
     assert_ne!(first, fit("--seed 1", "c.safetensors"));
 }
+
+#[test]
+fn a_device_that_is_not_there_is_an_error_of_the_machine() {
+    let folder = Folder::with_people();
+    let line = |device: &str| {
+        format!("bounds people.csv -t income -s sex --drop id,weight,score --device {device}")
+    };
+    for device in ["auto", "cpu"] {
+        assert_eq!(json_of(&folder, &line(device))["device"], json!("cpu"));
+    }
+    let wrong = folder.fails(&line("gpu"), 2);
+    assert!(wrong.contains("expected auto, cpu, cuda"), "{wrong}");
+    if sarl_cuda::devices().is_ok() {
+        eprintln!("skipped: this machine has a GPU");
+        return;
+    }
+    let missing = folder.fails(&line("cuda"), 4);
+    assert!(missing.contains("--device cuda:0: "), "{missing}");
+}

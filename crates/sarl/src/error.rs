@@ -83,6 +83,14 @@ pub enum Error {
         /// The number of classes declared.
         classes: usize,
     },
+    /// A device does not do its part.
+    #[error("{device}: {message}")]
+    Device {
+        /// Its name.
+        device: String,
+        /// What it said.
+        message: String,
+    },
     /// A negative sample weight.
     #[error("the weight in row {row} is {weight}; weights must not be negative")]
     NegativeWeight {

@@ -54,6 +54,7 @@ pub mod cells;
 mod container;
 mod dots;
 pub mod encoder;
+pub mod engine;
 mod error;
 pub mod features;
 pub mod fit;

@@ -2,6 +2,7 @@
 
 mod compare;
 mod data;
+mod device;
 mod encoder;
 mod goal;
 mod page;
@@ -16,6 +17,7 @@ pub use self::compare::Compare;
 pub use self::data::{
     DataOptions, Files, FilesOrMoments, MissingPolicy, ScalePolicy, UnseenPolicy,
 };
+pub use self::device::{DeviceOptions, PrecisionName};
 pub use self::encoder::{
     Approximation, CriterionName, EncoderOptions, KernelName, NumberOrAuto, Sampling,
 };
@@ -113,6 +115,8 @@ pub struct Moments {
     pub data: DataOptions,
     #[command(flatten)]
     pub encoder: EncoderOptions,
+    #[command(flatten)]
+    pub device: DeviceOptions,
     /// Take columns, categories, classes, kernel and options from this file of `sarl moments`
     #[arg(long, value_name = "FILE")]
     pub like: Option<PathBuf>,
@@ -131,6 +135,8 @@ pub struct Bounds {
     pub data: DataOptions,
     #[command(flatten)]
     pub encoder: EncoderOptions,
+    #[command(flatten)]
+    pub device: DeviceOptions,
 }
 
 /// The whole trade-off between what is kept and what is hidden
@@ -145,6 +151,8 @@ pub struct Front {
     pub data: DataOptions,
     #[command(flatten)]
     pub encoder: EncoderOptions,
+    #[command(flatten)]
+    pub device: DeviceOptions,
     /// Points from lambda = 0 to lambda = 1
     #[arg(long, default_value_t = 101, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=1_000_000))]
     pub points: u32,
@@ -175,6 +183,8 @@ pub struct Fit {
     pub data: DataOptions,
     #[command(flatten)]
     pub encoder: EncoderOptions,
+    #[command(flatten)]
+    pub device: DeviceOptions,
     #[command(flatten)]
     pub goal: GoalOptions,
     #[command(flatten)]
@@ -227,6 +237,9 @@ pub struct Encode {
     /// What to do with missing values; `drop` leaves z empty in such rows [default: that of the fit]
     #[arg(long, value_enum)]
     pub missing: Option<MissingPolicy>,
+    /// Where rows are encoded: auto, cpu, cuda or cuda:N; auto takes a GPU for kernels where there is one
+    #[arg(long, default_value = "auto", value_name = "DEVICE")]
+    pub device: sarl_cuda::Device,
 }
 
 /// What attackers and predictors really learn from z

@@ -8,12 +8,12 @@ use sarl_data::{BlockOptions, Gaps, Labels, Schema, Source, Unseen, Writer, with
 use serde_json::json;
 
 use super::retune::load;
-use crate::args::{Encode, Global, UnseenPolicy};
+use crate::args::{Encode, Global, PrecisionName, UnseenPolicy};
 use crate::data::with_block;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::progress::Pass;
 use crate::provenance::Provenance;
-use crate::{output, outputs, terminal};
+use crate::{device, output, outputs, terminal};
 
 /// The column of the cell.
 const CELL: &str = "cell";
@@ -49,13 +49,24 @@ pub fn run(options: &Encode, global: &Global) -> Outcome {
         Some(_) => keep.push(CELL.to_owned()),
         None => {}
     }
+    let engine = device::engine(&options.device, PrecisionName::Double)?;
+    let mut there = match &engine {
+        Some(engine) => {
+            let rows = source.rows_hint().map_or(0, |hint| hint.rows);
+            encoder.encoding(engine.as_ref(), rows)?
+        }
+        None => None,
+    };
     let mut blocks = source.blocks(&schema, &reading)?;
     let mut writer = Writer::create(&options.output, &names, &keep)?;
     let mut pass = Pass::new("encoding", source.rows_hint().map(|h| h.rows), global.quiet);
     let (mut rows, mut dropped) = (0, 0);
     while let Some(block) = blocks.next() {
         let block = block?;
-        let z = with_block(&block, |b| Ok(encoder.encode_block(b)?))?;
+        let z = with_block(&block, |b| match &mut there {
+            Some(there) => Ok(encoder.encode_with(there.as_mut(), b)?),
+            None => Ok(encoder.encode_block(b)?),
+        })?;
         let mut flat: Vec<f64> = (0..z.nrows()).flat_map(|i| z.row(i).iter().copied()).collect();
         for row in &block.gaps {
             flat[row * z.ncols()..][..z.ncols()].fill(f64::NAN);
@@ -89,12 +100,17 @@ pub fn run(options: &Encode, global: &Global) -> Outcome {
             if dropped == 1 { "row has a missing value" } else { "rows have missing values" };
         output::note(global, &format!("{dropped} {have}: there z is empty (NaN)"));
     }
+    let used = engine.filter(|_| there.is_some()).map(|engine| engine.name());
+    if let Some(name) = &used {
+        output::note(global, &format!("rows were encoded on {name}"));
+    }
     let seconds = start.elapsed().as_secs_f64();
     match global.json {
         true => output::print_json(&json!({
             "rows": rows,
             "dropped": dropped,
             "dim": encoder.dim(),
+            "device": used.as_deref().unwrap_or("cpu"),
             "output": output::path_json(&options.output),
             "seconds": { "total": seconds },
         })),

@@ -27,7 +27,13 @@ pub fn run(options: &Fit, global: &Global) -> Outcome {
     let outputs: Vec<&Path> =
         [&options.output].into_iter().chain(&options.page.html).map(PathBuf::as_path).collect();
     parts::no_audit(&options.files, options.audit)?;
-    let fitted = data::fit(&options.files, &options.data, &options.encoder, &outputs, global)?;
+    let fitted = data::fit(
+        &options.files,
+        &options.data,
+        (&options.encoder, &options.device),
+        &outputs,
+        global,
+    )?;
     let read = start.elapsed();
     let front = fitted.fit.front()?;
     let mut warnings = warnings::about_fit(&fitted, &front, global)?;
@@ -54,7 +60,8 @@ pub fn run(options: &Fit, global: &Global) -> Outcome {
     });
     let html = levels.zip(options.page.html.as_deref());
     let path = &options.output;
-    Report { model: &model, heldout, labels, audit, seconds, path, html }.print(global)
+    let device = Some(crate::device::name(Some(fitted.fit.moments())));
+    Report { model: &model, heldout, labels, audit, seconds, path, html, device }.print(global)
 }
 
 fn report(

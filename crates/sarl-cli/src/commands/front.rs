@@ -26,7 +26,13 @@ pub fn run(options: &Front, global: &Global) -> Outcome {
         return certified::front(options, global);
     }
     options.cells.check_unused()?;
-    let fitted = data::fit(&options.files, &options.data, &options.encoder, &outputs, global)?;
+    let fitted = data::fit(
+        &options.files,
+        &options.data,
+        (&options.encoder, &options.device),
+        &outputs,
+        global,
+    )?;
     let (reduced, front) = (fitted.fit.reduced()?, fitted.fit.front()?);
     let warnings = warnings::about_fit(&fitted, &front, global)?;
     let heldout = output::heldout(&fitted.fit, global)?;
@@ -44,6 +50,7 @@ pub fn run(options: &Front, global: &Global) -> Outcome {
         let mut value = json!({
             "bounds": output::bounds_json(reduced, &front)?,
             "criterion": fitted.fit.params().criterion.name(),
+            "device": crate::device::name(Some(fitted.fit.moments())),
             "breakpoints": breakpoints,
             "points": points,
         });

@@ -7,7 +7,8 @@ use sarl_data::{Missing, Request, Schema, Source};
 use serde_json::json;
 
 use crate::args::{
-    CriterionName, EncoderOptions, Global, MissingPolicy, Moments as Options, ScalePolicy,
+    CriterionName, DeviceOptions, EncoderOptions, Global, MissingPolicy, Moments as Options,
+    PrecisionName, ScalePolicy,
 };
 use crate::data::{self, Rows, layout, learn};
 use crate::encoding::{check_targets, criterion, params};
@@ -26,6 +27,9 @@ pub fn run(options: &Options, global: &Global) -> Outcome {
         let message = "there are fewer rows than features: the file holds the rows themselves";
         output::note(global, message);
     }
+    if let Some(name) = moments.fit.device_name() {
+        output::note(global, &format!("rows were added up on {name}"));
+    }
     let bytes = moments.to_bytes()?;
     crate::progress::check()?;
     sarl_data::write_file(&options.output, &bytes)?;
@@ -42,7 +46,7 @@ fn made(options: &Options, global: &Global) -> Outcome<Moments> {
     outputs::check([options.output.as_path()], source.paths().chain(others), global)?;
     let source = source.with_threads(rayon::current_num_threads());
     match like {
-        Some(like) => continued(like, &source, global),
+        Some(like) => continued(like, &options.device, &source, global),
         None => learned(options, &source, global),
     }
 }
@@ -95,6 +99,7 @@ fn has_own(options: &Options) -> bool {
         || data.scale != ScalePolicy::default()
         || data.missing != MissingPolicy::default()
         || !data.missing_values.is_empty()
+        || options.device.precision != PrecisionName::default()
         || format!("{:?}", options.encoder) != format!("{default:?}")
 }
 
@@ -102,6 +107,7 @@ fn has_own(options: &Options) -> bool {
 fn learned(options: &Options, source: &Source, global: &Global) -> Outcome<Moments> {
     let encoder = &options.encoder;
     let mut params = params(encoder, options.data.scale)?;
+    params.precision = options.device.precision.into();
     let folding = Folding::new(encoder, FoldBy::Content);
     params.fold_by = folding.by();
     let request = folding.without_column(request(&options.data, source)?);
@@ -129,6 +135,7 @@ fn learned(options: &Options, source: &Source, global: &Global) -> Outcome<Momen
     demand::check(&schema, &params)?;
     params.check_rows(schema.rows())?;
     let fit = Fit::new(params.clone(), layout(&schema))?.expecting(schema.rows())?;
+    let fit = crate::device::on(fit, &options.device)?;
     let public = encoder.landmarks_from.as_deref();
     let read = add_up(fit, &schema, source, about, public, global);
     read.or_else(|failure| {
@@ -149,7 +156,12 @@ fn said(request: &Request) -> Vec<String> {
 }
 
 /// Rows of the columns of another file of moments.
-fn continued(like: Moments, source: &Source, global: &Global) -> Outcome<Moments> {
+fn continued(
+    like: Moments,
+    device: &DeviceOptions,
+    source: &Source,
+    global: &Global,
+) -> Outcome<Moments> {
     let Some(schema) = like.schema else {
         let message = "--like: this file of moments has no rows, so that its columns are not known";
         return Err(Failure::usage(message).hint("name another one"));
@@ -159,7 +171,7 @@ fn continued(like: Moments, source: &Source, global: &Global) -> Outcome<Moments
     }
     let (origin, tally) = (Origin::new(source.inputs())?, Tally::default());
     let about = About { origin, tally, ..like.about };
-    let fit = like.fit.without_rows()?;
+    let fit = crate::device::on(like.fit.without_rows()?, device)?;
     let moments = add_up(fit, &schema, source, about, None, global)?;
     let rows = moments.fit.rows();
     Ok(Moments { schema: Some(schema.of_rows(rows)), ..moments })
@@ -198,6 +210,7 @@ fn report(moments: &Moments, bytes: usize, options: &Options, global: &Global) -
             "labels": { "target": columns(Role::Target), "sensitive": columns(Role::Sensitive) },
             "model": output::path_json(&options.output),
             "bytes": bytes,
+            "device": moments.fit.device_name().unwrap_or_else(|| "cpu".to_owned()),
         }));
     }
     output::print(&terminal::wrap(&format!(

@@ -35,7 +35,8 @@ pub fn run(options: &Retune, global: &Global) -> Outcome {
     warnings::about_solution(&model, heldout.as_ref(), global)?;
     let seconds = json!({ "total": start.elapsed().as_secs_f64() });
     let (html, audit, path) = (None, None, &options.output);
-    Report { model: &model, heldout, labels, audit, seconds, path, html }.print(global)
+    let device = None;
+    Report { model: &model, heldout, labels, audit, seconds, path, html, device }.print(global)
 }
 
 /// Reads a model file.

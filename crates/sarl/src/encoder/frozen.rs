@@ -9,6 +9,7 @@
 //! multiplications, not `m²`. With the features as the target and λ → 1, `x̂` is LEACE (Belrose et
 //! al. 2023).
 
+mod device;
 mod encode;
 
 use faer::{Mat, MatRef};

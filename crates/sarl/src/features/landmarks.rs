@@ -14,6 +14,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::kernel::Kernel;
+use crate::engine::{Candidates, Engine, MOST_PICKED};
 use crate::spectral::linalg::solve_lower;
 use crate::{Error, Result};
 
@@ -51,7 +52,7 @@ impl Default for LandmarkOptions {
 /// feature could not be computed again to six digits.
 const PIVOT: f64 = 1e-12;
 /// Proposals per block.
-const BLOCK: usize = 64;
+const BLOCK: usize = MOST_PICKED;
 
 /// Which candidates became landmarks, and their factor.
 pub(super) struct Landmarks {
@@ -67,6 +68,7 @@ pub(super) fn choose(
     x: MatRef<'_, f64>,
     options: &LandmarkOptions,
     stop: &dyn Fn() -> bool,
+    engine: Option<&dyn Engine>,
 ) -> Result<Landmarks> {
     let limits = match options.choice {
         Choice::Exact => (x.nrows(), 0.0),
@@ -80,7 +82,12 @@ pub(super) fn choose(
         let (name, value) = ("the tolerance of landmarks", options.tolerance);
         return Err(Error::Argument { name, value, expected: "expected 0 or more, and under 1" });
     }
-    let mut state = State::new(kernel, x, limits);
+    let device = match engine.map(|engine| (engine, engine.candidates(kernel, x, limits.0))) {
+        None => None,
+        Some((engine, Err(_))) if engine.is_optional() => None,
+        Some((_, device)) => device?,
+    };
+    let mut state = State::new(kernel, x, limits, device);
     if !state.diagonal.iter().sum::<f64>().is_finite() {
         return Err(Error::TooLarge { what: "kernel values" });
     }
@@ -93,15 +100,15 @@ pub(super) fn choose(
         Ok(more)
     };
     match options.choice {
-        Choice::Adaptive => while goes_on(&state)? && state.adaptive_block(&mut rng) {},
-        Choice::Exact => while goes_on(&state)? && state.greedy_block() {},
+        Choice::Adaptive => while goes_on(&state)? && state.adaptive_block(&mut rng)? {},
+        Choice::Exact => while goes_on(&state)? && state.greedy_block()? {},
         Choice::Uniform => {
             let order = shuffled(x.nrows(), &mut rng);
             for block in order.chunks(BLOCK) {
                 if !goes_on(&state)? {
                     break;
                 }
-                state.try_block(block, |_, _| true);
+                state.try_block(block, |_, _| true)?;
             }
         }
     }
@@ -123,12 +130,19 @@ struct State<'a> {
     picked: Vec<usize>,
     /// `φ(x_i)` so far, candidates × landmarks, storage for the cap growing by doubling.
     columns: Mat<f64>,
+    /// Where they are on a device instead.
+    device: Option<Box<dyn Candidates>>,
 }
 
 impl<'a> State<'a> {
-    fn new(kernel: Kernel, x: MatRef<'a, f64>, (cap, tolerance): (usize, f64)) -> Self {
+    fn new(
+        kernel: Kernel,
+        x: MatRef<'a, f64>,
+        (cap, tolerance): (usize, f64),
+        device: Option<Box<dyn Candidates>>,
+    ) -> Self {
         let diagonal = kernel.diagonal(x);
-        let columns = Mat::zeros(x.nrows(), BLOCK.min(cap));
+        let columns = Mat::zeros(x.nrows(), if device.is_some() { 0 } else { BLOCK.min(cap) });
         State {
             kernel,
             x,
@@ -138,6 +152,7 @@ impl<'a> State<'a> {
             diagonal,
             picked: vec![],
             columns,
+            device,
         }
     }
 
@@ -150,7 +165,7 @@ impl<'a> State<'a> {
     }
 
     /// Draws a block in proportion to what is left and accepts by rejection.
-    fn adaptive_block(&mut self, rng: &mut ChaCha8Rng) -> bool {
+    fn adaptive_block(&mut self, rng: &mut ChaCha8Rng) -> Result<bool> {
         // What rounding left of a large value would be drawn for ever.
         let real = |(left, d): (&f64, &f64)| if *left > PIVOT * d { *left } else { 0.0 };
         let sums: Vec<f64> = self
@@ -165,7 +180,7 @@ impl<'a> State<'a> {
             .collect();
         let total = sums.last().copied().unwrap_or(0.0);
         if total <= 0.0 {
-            return false;
+            return Ok(false);
         }
         let mut block: Vec<usize> = Vec::with_capacity(BLOCK);
         for _ in 0..BLOCK.min(self.cap - self.picked.len()) {
@@ -175,16 +190,16 @@ impl<'a> State<'a> {
         let mut seen = std::collections::HashSet::new();
         block.retain(|&i| seen.insert(i) && self.left[i] > PIVOT * self.diagonal[i]);
         let before = self.picked.len();
-        self.try_block(&block, |now, proposed| rng.random::<f64>() * proposed < now);
+        self.try_block(&block, |now, proposed| rng.random::<f64>() * proposed < now)?;
         if self.picked.len() == before {
             // The first of a block is taken unless it is rounding only: so were all of these.
             block.iter().for_each(|&i| self.left[i] = 0.0);
         }
-        true
+        Ok(true)
     }
 
     /// The points with most left, deterministically.
-    fn greedy_block(&mut self) -> bool {
+    fn greedy_block(&mut self) -> Result<bool> {
         let mut order: Vec<usize> = (0..self.x.nrows()).collect();
         let rank = |i: &usize| std::cmp::Reverse(FloatOrder(self.left[*i]));
         let size = BLOCK.min(order.len());
@@ -194,18 +209,21 @@ impl<'a> State<'a> {
         order.truncate(size);
         order.sort_unstable_by_key(|i| (rank(i), *i));
         let before = self.picked.len();
-        self.try_block(&order, |now, proposed| now > 0.5 * proposed || now == proposed);
-        self.picked.len() > before
+        self.try_block(&order, |now, proposed| now > 0.5 * proposed || now == proposed)?;
+        Ok(self.picked.len() > before)
     }
 
     /// Adds those of `block` that `accept` takes, given what is left of each now and what was
     /// when the block was proposed.
-    fn try_block(&mut self, block: &[usize], mut accept: impl FnMut(f64, f64) -> bool) {
+    fn try_block(
+        &mut self,
+        block: &[usize],
+        mut accept: impl FnMut(f64, f64) -> bool,
+    ) -> Result<()> {
         let have = self.picked.len();
         let points = Mat::from_fn(block.len(), self.x.ncols(), |i, j| self.x[(block[i], j)]);
         let mut k = self.kernel.block(points.as_ref(), points.as_ref());
-        let known = self.columns.as_ref().subcols(0, have);
-        let f = Mat::from_fn(block.len(), have, |i, j| known[(block[i], j)]);
+        let f = self.known(block)?;
         k -= &f * f.transpose();
         let proposed: Vec<f64> = (0..block.len()).map(|i| k[(i, i)]).collect();
         let mut kept: Vec<usize> = Vec::new();
@@ -227,13 +245,25 @@ impl<'a> State<'a> {
                 }
             }
         }
-        self.extend(block, &kept, &k);
+        self.extend(block, &kept, &k)
+    }
+
+    /// The columns so far of some candidates.
+    fn known(&mut self, rows: &[usize]) -> Result<Mat<f64>> {
+        match &mut self.device {
+            Some(device) => device.rows(rows),
+            None => {
+                let known = self.columns.as_ref();
+                let (count, have) = (rows.len(), self.picked.len());
+                Ok(Mat::from_fn(count, have, |i, j| known[(rows[i], j)]))
+            }
+        }
     }
 
     /// New columns `(K[:, new] − F F[new]ᵀ) L⁻ᵀ`, with `L` from the eliminated block `k`.
-    fn extend(&mut self, block: &[usize], kept: &[usize], k: &Mat<f64>) {
+    fn extend(&mut self, block: &[usize], kept: &[usize], k: &Mat<f64>) -> Result<()> {
         if kept.is_empty() {
-            return;
+            return Ok(());
         }
         let (have, new) = (self.picked.len(), kept.len());
         let picked: Vec<usize> = kept.iter().map(|&i| block[i]).collect();
@@ -245,27 +275,34 @@ impl<'a> State<'a> {
                 std::cmp::Ordering::Less => 0.0,
             }
         });
-        let points = Mat::from_fn(new, self.x.ncols(), |i, j| self.x[(picked[i], j)]);
-        let known = self.columns.as_ref().subcols(0, have);
-        let rows = Mat::from_fn(new, have, |i, j| known[(picked[i], j)]);
-        let mut g = self.kernel.block(points.as_ref(), self.x);
-        g -= &rows * known.transpose();
-        solve_lower(factor.as_ref(), g.as_mut());
-        self.reserve(have + new);
-        self.columns.as_mut().subcols_mut(have, new).copy_from(g.transpose());
-        for (i, left) in self.left.iter_mut().enumerate() {
-            *left = (*left - g.col(i).squared_norm_l2()).max(0.0);
+        let explained = match &mut self.device {
+            Some(device) => device.extend(&picked, factor.as_ref())?,
+            None => {
+                let points = Mat::from_fn(new, self.x.ncols(), |i, j| self.x[(picked[i], j)]);
+                let known = self.columns.as_ref().subcols(0, have);
+                let rows = Mat::from_fn(new, have, |i, j| known[(picked[i], j)]);
+                let mut g = self.kernel.block(points.as_ref(), self.x);
+                g -= &rows * known.transpose();
+                solve_lower(factor.as_ref(), g.as_mut());
+                self.reserve(have + new);
+                self.columns.as_mut().subcols_mut(have, new).copy_from(g.transpose());
+                (0..g.ncols()).map(|i| g.col(i).squared_norm_l2()).collect()
+            }
+        };
+        for (left, explained) in self.left.iter_mut().zip(explained) {
+            *left = (*left - explained).max(0.0);
         }
         for &i in &picked {
             self.left[i] = 0.0;
         }
         self.picked.extend(picked);
+        Ok(())
     }
 
     /// Refuses another block of landmarks where there is no memory for their columns.
     fn check_memory(&self) -> Result<()> {
         let needed = (self.picked.len() + BLOCK).min(self.cap);
-        if needed <= self.columns.ncols() {
+        if needed <= self.columns.ncols() || self.device.is_some() {
             return Ok(());
         }
         let doubles = (self.columns.nrows() as u64).saturating_mul(self.grown(needed) as u64);
@@ -287,15 +324,19 @@ impl<'a> State<'a> {
         }
     }
 
-    fn finish(self) -> Result<Landmarks> {
+    fn finish(mut self) -> Result<Landmarks> {
         if self.picked.is_empty() {
             return Err(Error::ZeroKernel);
         }
         let m = self.picked.len();
-        let row = |i: usize, j: usize| self.columns[(self.picked[i], j)];
-        let factor = Mat::from_fn(m, m, |i, j| if i >= j { row(i, j) } else { 0.0 });
+        let picked = std::mem::take(&mut self.picked);
+        let rows = match &mut self.device {
+            Some(device) => device.rows(&picked)?,
+            None => Mat::from_fn(m, m, |i, j| self.columns[(picked[i], j)]),
+        };
+        let factor = Mat::from_fn(m, m, |i, j| if i >= j { rows[(i, j)] } else { 0.0 });
         let residual = self.residual();
-        Ok(Landmarks { picked: self.picked, factor, residual })
+        Ok(Landmarks { picked, factor, residual })
     }
 }
 

@@ -52,6 +52,7 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Cauchy, Distribution, StandardNormal};
 
+use crate::engine::Engine;
 use crate::error::Place;
 use crate::moments::{Moments, check_finite};
 use crate::spectral::linalg::{solve_lower, solve_lower_transposed};
@@ -147,9 +148,20 @@ impl FeatureMap {
         options: &LandmarkOptions,
         stop: &dyn Fn() -> bool,
     ) -> Result<Self> {
+        Self::landmarks_on(kernel, candidates, options, stop, None)
+    }
+
+    /// The same, where an engine may look at the candidates.
+    pub(crate) fn landmarks_on(
+        kernel: Kernel,
+        candidates: MatRef<'_, f64>,
+        options: &LandmarkOptions,
+        stop: &dyn Fn() -> bool,
+        engine: Option<&dyn Engine>,
+    ) -> Result<Self> {
         kernel.check()?;
         check_finite(candidates, 0, Place::Feature)?;
-        let chosen = landmarks::choose(kernel, candidates, options, stop)?;
+        let chosen = landmarks::choose(kernel, candidates, options, stop, engine)?;
         let points = Mat::from_fn(chosen.picked.len(), candidates.ncols(), |i, j| {
             candidates[(chosen.picked[i], j)]
         });

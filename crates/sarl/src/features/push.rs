@@ -3,14 +3,20 @@
 use std::sync::Arc;
 
 use faer::{Mat, MatRef};
+use rayon::prelude::*;
 
 use super::{Columns, FeatureMap};
+use crate::engine::FeaturePlan;
 use crate::error::Place;
 use crate::moments::{Block, Element, Landmarks, Layout, Moments, MomentsOptions, check_finite};
 use crate::{Error, Result};
 
 /// Rows mapped at a time, so that memory does not grow with the block.
 const ROWS: usize = 4096;
+/// The same for rows that a device maps.
+const DEVICE_ROWS: usize = 65_536;
+/// Rows that one worker compares with the landmarks.
+const NOTED: usize = 256;
 
 impl FeatureMap {
     /// Empty moments of this map's features for data of the given layout.
@@ -44,6 +50,9 @@ impl FeatureMap {
         check_finite(block.dense, moments.rows(), Place::Feature)?;
         let hashes = block.hashed(moments.options().fold_by)?;
         let block = Block { hashes: hashes.as_deref(), ..block.clone() };
+        if moments.has_engine() && moments.device_takes(self.plan(), block.rows(), false)? {
+            return self.push_on_device(moments, &block);
+        }
         let mut features = Vec::new();
         let mut start = 0;
         while start < block.rows() {
@@ -69,6 +78,39 @@ impl FeatureMap {
         Ok(())
     }
 
+    /// How a device computes the features of scaled rows with their one-hot columns.
+    fn plan(&self) -> FeaturePlan<'_> {
+        let factor = self.factor.as_ref().map(|factor| factor.as_ref().as_ref());
+        FeaturePlan { map: self.columns.view(), factor, inputs: self.inputs() }
+    }
+
+    /// The rows of a block, which was checked, through the map on a device.
+    fn push_on_device<T: Element>(
+        &self,
+        moments: &mut Moments,
+        block: &Block<'_, T>,
+    ) -> Result<()> {
+        let most = moments.device_capacity().min(DEVICE_ROWS);
+        let keeps = moments.layout().inputs.kept() > 0;
+        let mut start = 0;
+        while start < block.rows() {
+            let rows = most.min(block.rows() - start);
+            let part = block.slice(start, rows);
+            let x = self.raw.rows(part.dense, &part.codes);
+            let x = MatRef::from_row_major_slice(&x, rows, self.inputs());
+            let codes = Vec::new();
+            let inputs = keeps.then_some(x);
+            let Block { labels, weights, hashes, .. } = part;
+            let scaled = Block { dense: x, codes, inputs, labels, weights, keys: None, hashes };
+            self.note_rows(moments, x, &scaled)?;
+            if moments.push_part(&scaled)?.is_some() {
+                return Err(Error::TooLarge { what: "scaled inputs" });
+            }
+            start += rows;
+        }
+        Ok(())
+    }
+
     /// Tells the moments how large the kernel is at the next rows, and which of them are landmarks.
     fn note_rows(
         &self,
@@ -80,13 +122,19 @@ impl FeatureMap {
         let weight = |i: usize| rows.weights.map_or(1.0, |w| w[i]);
         let folds = moments.next_folds(rows)?;
         let diagonal = kernel.diagonal(x);
+        let met = |i: usize| {
+            let same = self.places.get(&hash(x.row(i))).map_or(&[][..], Vec::as_slice);
+            let same = same.iter().filter(move |&&j| landmarks.row(j) == x.row(i));
+            same.map(move |&j| (i, j)).collect::<Vec<_>>()
+        };
+        let all = (0..x.nrows()).into_par_iter().with_min_len(NOTED).filter(|&i| weight(i) > 0.0);
+        let met: Vec<(usize, usize)> = all.flat_map_iter(met).collect();
+        let Some(known) = &mut moments.landmarks else { return Ok(()) };
         for i in (0..x.nrows()).filter(|&i| weight(i) > 0.0) {
-            let Some(known) = &mut moments.landmarks else { return Ok(()) };
             known.size += weight(i) * diagonal[i];
-            let Some(same) = self.places.get(&hash(x.row(i))) else { continue };
-            for &j in same.iter().filter(|&&j| landmarks.row(j) == x.row(i)) {
-                known.note(j, folds.of(rows, i));
-            }
+        }
+        for (i, j) in met {
+            known.note(j, folds.of(rows, i));
         }
         Ok(())
     }

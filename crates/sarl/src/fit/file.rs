@@ -36,6 +36,7 @@ impl Fit {
             }
             State::Sums { moments, .. } => {
                 let mut moments = (**moments).clone();
+                moments.settle()?;
                 moments.extra = extra;
                 moments.to_bytes()
             }
@@ -105,7 +106,10 @@ impl Fit {
         };
         params.criterion = labels.as_ref().map_or_else(Default::default, |l| l.criterion());
         let (sample, expected) = (None, None);
-        Ok((Fit { params, layout, labels, sample, expected, state }, extra))
+        Ok((
+            Fit { params, layout, labels, sample, expected, engine: None, coming: 0, state },
+            extra,
+        ))
     }
 
     /// The same for a kernel, with what it learnt and the layout of its rows as they come.
@@ -138,6 +142,6 @@ impl Fit {
         let moments = Arc::new(moments);
         let state = State::Sums { map, moments, spreads: Some(chosen.spreads) };
         let (sample, expected) = (None, None);
-        Ok(Fit { params, layout, labels, sample, expected, state })
+        Ok(Fit { params, layout, labels, sample, expected, engine: None, coming: 0, state })
     }
 }

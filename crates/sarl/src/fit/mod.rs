@@ -34,6 +34,7 @@ pub use params::{Approximation, EXACT_ROWS, Features, FitParams, KernelParams, R
 
 use std::sync::Arc;
 
+use crate::engine::Engine;
 use crate::features::{FeatureMap, Scaling, Spanned, Wide};
 use crate::labels::{LabelMap, LabelSample, Reclassed};
 use crate::moments::{Block, Element, Layout, Moments};
@@ -52,6 +53,10 @@ pub struct Fit {
     sample: Option<LabelSample>,
     /// How many rows will come, if that is known.
     expected: Option<u64>,
+    /// What adds up the rows, if the processor does not.
+    engine: Option<Arc<dyn Engine>>,
+    /// Rows that the engine may count on.
+    coming: u64,
     state: State,
 }
 
@@ -103,7 +108,8 @@ impl Fit {
             }
             Features::Linear => State::Waiting,
         };
-        let mut fit = Fit { params, layout, labels, sample, expected: None, state };
+        let (expected, engine, coming) = (None, None, 0);
+        let mut fit = Fit { params, layout, labels, sample, expected, engine, coming, state };
         fit.begin()?;
         Ok(fit)
     }
@@ -160,6 +166,42 @@ impl Fit {
         let map = FeatureMap::coded(layout.dense_features(), layout.categories());
         let moments = Arc::new(map.moments(layout, params.moments())?);
         Ok(State::Sums { map: Arc::new(map), moments, spreads: None })
+    }
+
+    /// Lets an engine add up the rows that are pushed from now on. The processor does what it cannot:
+    /// rows that are held because there are fewer of them than features, among others.
+    pub fn on(mut self, engine: Arc<dyn Engine>) -> Self {
+        self.engine = Some(engine);
+        self
+    }
+
+    /// At least so many rows will be pushed: an engine that may leave them to the processor asks for it.
+    pub fn coming(&mut self, rows: u64) {
+        self.coming = rows;
+    }
+
+    /// The device that has added up rows, if one has.
+    pub fn device_name(&self) -> Option<String> {
+        match &self.state {
+            State::Sums { moments, .. } => moments.device_name(),
+            _ => None,
+        }
+    }
+
+    /// Why the engine leaves the rows to the processor, if it does.
+    pub fn refused(&self) -> Option<&str> {
+        match &self.state {
+            State::Sums { moments, .. } => moments.refused(),
+            _ => None,
+        }
+    }
+
+    /// Takes what a device has added up, and leaves its memory free.
+    pub fn settle(&mut self) -> Result<()> {
+        match &mut self.state {
+            State::Sums { moments, .. } if moments.has_engine() => Arc::make_mut(moments).settle(),
+            _ => Ok(()),
+        }
     }
 
     /// How it is fitted.
@@ -225,7 +267,8 @@ impl Fit {
             }
             self.params.check_rows(sampling.rows())?;
             self.check_memory(sampling.rows())?;
-            let (map, spreads) = sampling.map(kernel, self.params.scale, self.params.seed, stop)?;
+            let on = (stop, self.engine.as_deref());
+            let (map, spreads) = sampling.map(kernel, self.params.scale, self.params.seed, on)?;
             self.params.check_features(map.outputs() as u64)?;
             chosen.state = State::Sums {
                 moments: Arc::new(map.moments(&chosen.added(), self.params.moments())?),
@@ -250,6 +293,13 @@ impl Fit {
         let after = self.rows() + block.rows() as u64;
         if matches!(self.state, State::Held(_)) && !Wide::suits(after, self.layout.features()) {
             self.add_up()?;
+        }
+        if let (Some(engine), State::Sums { moments, .. }) = (&self.engine, &mut self.state)
+            && !moments.has_engine()
+        {
+            let moments = Arc::make_mut(moments);
+            moments.on(Arc::clone(engine))?;
+            moments.expect(self.expected.unwrap_or(0).max(self.coming));
         }
         match &self.labels {
             None => Self::push_into(&mut self.state, block),
@@ -296,7 +346,9 @@ impl Fit {
         }
         let mut other = other.clone();
         other.add_up()?;
+        other.settle()?;
         self.add_up()?;
+        self.settle()?;
         match (&mut self.state, &other.state) {
             (State::Sums { map, moments, .. }, State::Sums { map: theirs, moments: added, .. }) => {
                 if !map.is_same(theirs) {
@@ -390,7 +442,8 @@ impl Fit {
     }
 
     /// All rows are there: what can be known of them.
-    pub fn finish(self) -> Result<Fitted> {
+    pub fn finish(mut self) -> Result<Fitted> {
+        self.settle()?;
         let Fit { params, layout, labels, state, .. } = self;
         let layout = labels.map_or(layout.clone(), |labels| labels.described(&layout));
         let scaled = params.scale == Scale::Standard;

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::params::{FitParams, KernelParams, Scale};
 use crate::container::{Reader, Writer};
+use crate::engine::Engine;
 use crate::error::{Mismatch, Place};
 use crate::features::{FeatureMap, RawInputs, Reservoir, Sample, Scaling, median_gamma_weighted};
 use crate::moments::{Block, Element, Layout, check_finite, constant, row_slice};
@@ -202,7 +203,7 @@ impl Sampling {
         params: &KernelParams,
         scale: Scale,
         seed: u64,
-        stop: &dyn Fn() -> bool,
+        (stop, engine): (&dyn Fn() -> bool, Option<&dyn Engine>),
     ) -> Result<(FeatureMap, Vec<(f64, f64)>)> {
         let spreads = self.spreads.finish();
         let scaling = match scale {
@@ -219,7 +220,7 @@ impl Sampling {
             Some(choice) => {
                 let (cap, tolerance) = (params.landmarks, params.tolerance);
                 let options = crate::LandmarkOptions { choice, cap, tolerance, seed };
-                FeatureMap::landmarks_until(kernel, sample.as_ref(), &options, stop)?
+                FeatureMap::landmarks_on(kernel, sample.as_ref(), &options, stop, engine)?
             }
             None => {
                 let count = params.landmarks.next_multiple_of(2);

@@ -4,6 +4,7 @@ use faer::MatRef;
 use rayon::prelude::*;
 
 use super::layout::{LabelKind, Layout};
+use crate::engine::Values;
 use crate::error::Place;
 use crate::{Error, Result};
 
@@ -20,9 +21,21 @@ pub trait Element: Copy + Send + Sync + Into<f64> + 'static {
 
     /// A double in this precision.
     fn of(value: f64) -> Self;
+
+    /// Whether it is single precision.
+    const SINGLE: bool;
+
+    /// Rows, as a device takes them.
+    fn values<'a>(rows: &'a [&'a [Self]]) -> Values<'a>;
 }
 
 impl Element for f64 {
+    const SINGLE: bool = false;
+
+    fn values<'a>(rows: &'a [&'a [f64]]) -> Values<'a> {
+        Values::Double(rows)
+    }
+
     fn of(value: f64) -> Self {
         value
     }
@@ -37,6 +50,12 @@ impl Element for f64 {
 }
 
 impl Element for f32 {
+    const SINGLE: bool = true;
+
+    fn values<'a>(rows: &'a [&'a [f32]]) -> Values<'a> {
+        Values::Single(rows)
+    }
+
     fn of(value: f64) -> Self {
         value as f32
     }
@@ -171,11 +190,16 @@ impl<'a, T: Element> Block<'a, T> {
     /// Shapes, kinds, classes, weights and finiteness against the layout; `first` is the number
     /// of this block's first row.
     pub(crate) fn check(&self, layout: &Layout, first: u64) -> Result<()> {
+        self.check_numbers(layout, first)?;
+        check_finite(self.dense, first, Place::Feature)
+    }
+
+    /// The same without a look at the dense features.
+    pub(crate) fn check_numbers(&self, layout: &Layout, first: u64) -> Result<()> {
         expect("dense feature columns", self.dense.ncols(), layout.dense)?;
         let kept = self.inputs.map_or(0, |x| x.ncols());
         expect("columns of inputs beside their features", kept, layout.inputs.kept())?;
-        self.check_beside(layout, first)?;
-        check_finite(self.dense, first, Place::Feature)
+        self.check_beside(layout, first)
     }
 
     /// Everything but the dense features.

@@ -34,6 +34,7 @@ struct Description {
 impl Moments {
     /// All sums, in the safetensors format.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        self.check_settled()?;
         let mut writer = Writer::default();
         let mut folds = Vec::new();
         writer.vector("shift", &self.shift);

@@ -13,6 +13,7 @@
 use std::sync::Arc;
 
 use faer::{Mat, MatRef};
+use rayon::prelude::*;
 
 use super::covariances::{Covariances, InputCovariances, LabelCovariances};
 use crate::spectral::linalg::solve_lower;
@@ -72,6 +73,25 @@ impl Landmarks {
     }
 }
 
+/// Columns and rows of a tile: numbers across a matrix lie pages apart, and are read a cache line at a
+/// time.
+const TILE: usize = 16;
+
+/// `c −= p + pᵀ`, tile by tile and in parallel.
+fn subtract_both_ways(c: &mut Mat<f64>, p: MatRef<'_, f64>) {
+    let rows = c.nrows();
+    c.as_mut().par_col_chunks_mut(TILE).enumerate().for_each(|(tile, mut c)| {
+        let first = tile * TILE;
+        for start in (0..rows).step_by(TILE) {
+            for j in 0..c.ncols() {
+                for i in start..(start + TILE).min(rows) {
+                    c[(i, j)] -= p[(i, first + j)] + p[(first + j, i)];
+                }
+            }
+        }
+    });
+}
+
 impl Covariances {
     /// The same without what the columns of `n`, which are orthonormal, span.
     pub(super) fn without(&mut self, n: MatRef<'_, f64>) {
@@ -81,11 +101,7 @@ impl Covariances {
         // PCP = C − N(CN)ᵀ − (CN)Nᵀ + N(NᵀCN)Nᵀ = C − N Aᵀ − A Nᵀ,   A = CN − ½ N(NᵀCN)
         let a = along - n * inner * faer::Scale(0.5);
         let product = n * a.transpose();
-        for j in 0..c.ncols() {
-            for i in 0..c.nrows() {
-                c[(i, j)] -= product[(i, j)] + product[(j, i)];
-            }
-        }
+        subtract_both_ways(c, product.as_ref());
         let project = |part: &mut LabelCovariances| {
             let along = n.transpose() * &part.cross;
             part.cross -= n * along;
@@ -98,5 +114,19 @@ impl Covariances {
         let mean = faer::Col::from_fn(self.mean.len(), |i| self.mean[i]);
         let moved = n * (n.transpose() * mean);
         self.mean.iter_mut().zip(moved.iter()).for_each(|(mean, moved)| *mean -= moved);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_ways_is_the_matrix_and_its_transpose() {
+        let p = Mat::from_fn(37, 37, |i, j| (i * 41 + j * j) as f64);
+        let mut c = Mat::from_fn(37, 37, |i, j| (i + j) as f64);
+        let expected = &c - &p - p.transpose();
+        subtract_both_ways(&mut c, p.as_ref());
+        assert_eq!(c, expected);
     }
 }

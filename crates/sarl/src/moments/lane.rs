@@ -101,7 +101,12 @@ impl<C: Compute> Packed<C> {
 
 impl Lane {
     pub(crate) fn new(layout: &Layout, folds: usize, precision: Precision) -> Self {
-        let columns = layout.columns();
+        Self::of((0..folds).map(|_| Sums::new(layout)).collect(), layout, precision)
+    }
+
+    /// With sums that are there already.
+    pub(crate) fn of(sums: Vec<Sums>, layout: &Layout, precision: Precision) -> Self {
+        let (columns, folds) = (layout.columns(), sums.len());
         let buffers = match precision {
             Precision::Double => {
                 let empty = Packed::new(padded(columns, 8), CHUNK, layout);
@@ -114,7 +119,7 @@ impl Lane {
                 Buffers::Single(vec![empty; folds], vec![product; folds])
             }
         };
-        Lane { folds: vec![Sums::new(layout); folds], columns, buffers }
+        Lane { folds: sums, columns, buffers }
     }
 
     /// Adds rows `start..end` of the block.

@@ -26,6 +26,7 @@
 
 mod block;
 mod covariances;
+mod device;
 mod file;
 mod folds;
 mod landmarks;
@@ -48,6 +49,7 @@ pub(crate) use covariances::constant;
 pub(crate) use folds::{Hasher, splitmix};
 pub(crate) use landmarks::Landmarks;
 pub(crate) use made::Made;
+pub(crate) use sums::padded;
 
 use std::collections::BTreeMap;
 
@@ -55,8 +57,10 @@ use faer::Par;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use crate::error::Place;
 use crate::{Error, Mismatch, Result, tolerance};
 use covariances::Rounding;
+use device::Device;
 use lane::{Lane, Plan};
 use sums::Sums;
 
@@ -141,6 +145,8 @@ pub struct Moments {
     pub(crate) landmarks: Option<Landmarks>,
     /// Texts of the caller's, carried along (the names of classes, say).
     pub extra: BTreeMap<String, String>,
+    /// A device that adds up rows instead.
+    device: Option<Device>,
 }
 
 impl Moments {
@@ -159,8 +165,9 @@ impl Moments {
         options.check()?;
         let pairs = layout.pairs();
         let (shift, lanes, noise) = (Vec::new(), Vec::new(), Vec::new());
-        let (landmarks, extra) = (None, BTreeMap::new());
-        Ok(Moments { layout, options, pairs, shift, seen: 0, lanes, noise, landmarks, extra })
+        let (landmarks, extra, device) = (None, BTreeMap::new(), None);
+        let seen = 0;
+        Ok(Moments { layout, options, pairs, shift, seen, lanes, noise, landmarks, extra, device })
     }
 
     /// What the columns are.
@@ -180,7 +187,11 @@ impl Moments {
 
     /// Adds the rows of a block. A block that is refused leaves the moments as they were.
     pub fn push<T: Element>(&mut self, block: &Block<'_, T>) -> Result<()> {
-        block.check(&self.layout, self.seen)?;
+        block.check_numbers(&self.layout, self.seen)?;
+        if block.weights.is_none_or(|w| w.iter().any(|&w| w > 0.0)) && self.push_linear(block)? {
+            return Ok(());
+        }
+        check_finite(block.dense, self.seen, Place::Feature)?;
         let folds = self.next_folds(block)?;
         if block.rows() == 0 {
             return Ok(());
@@ -243,6 +254,8 @@ impl Moments {
 
     /// Adds another accumulator's rows, fold by fold, exactly.
     pub fn merge(&mut self, other: &Moments) -> Result<()> {
+        self.check_settled()?;
+        other.check_settled()?;
         if self.layout != other.layout {
             return Err(Error::Merge(Mismatch::Columns));
         }
@@ -295,6 +308,7 @@ impl Moments {
     ///
     /// More rows must not be pushed afterwards, unless they are standardised in the same way.
     pub fn standardise(&mut self) -> Result<Vec<(f64, f64)>> {
+        self.settle()?;
         let spreads = self.spreads()?;
         let mut factors = vec![1.0; self.layout.columns()];
         for (j, &(mean, deviation)) in spreads.iter().enumerate() {
@@ -371,6 +385,7 @@ impl Moments {
     }
 
     fn assemble(&self, sums: &Sums) -> Result<Covariances> {
+        self.check_settled()?;
         let (rank, floor) = match self.options.precision {
             Precision::Double => (tolerance::RANK, tolerance::FLOOR),
             Precision::Single => (tolerance::RANK_SINGLE, tolerance::FLOOR_SINGLE),

@@ -36,6 +36,7 @@ impl Moments {
     /// Moves the sums of a group's classes to where another layout has them.
     fn take_layout(&mut self, layout: Layout, group: usize, to: &[u32]) -> Result<()> {
         layout.check()?;
+        self.settle()?;
         for lane in &mut self.lanes {
             let mut wider = Lane::new(&layout, self.options.folds, self.options.precision);
             for (sums, old) in wider.folds.iter_mut().zip(&lane.folds) {

@@ -58,6 +58,29 @@ impl Sums {
         }
     }
 
+    /// The same without room for products, for rows that are multiplied elsewhere.
+    pub(crate) fn counts(layout: &Layout) -> Self {
+        let groups = layout.groups();
+        let coded = layout.codes.len();
+        Sums {
+            rows: 0,
+            weight: 0.0,
+            sum: (groups.len() == coded).then(Vec::new),
+            columns: layout.columns(),
+            coded,
+            scatter: Mat::new(),
+            tables: Vec::new(),
+            counts: groups.iter().map(|&g| vec![0.0; g]).collect(),
+            pairs: layout.pairs().iter().map(|&(a, b)| Mat::zeros(groups[a], groups[b])).collect(),
+        }
+    }
+
+    /// Products that were formed elsewhere, in a matrix of [`padded`] rows.
+    pub(crate) fn take(&mut self, scatter: Mat<f64>, sum: Vec<f64>, tables: Vec<Mat<f64>>) {
+        (self.scatter, self.tables) = (scatter, tables);
+        self.sum = self.sum.is_some().then_some(sum);
+    }
+
     pub(crate) fn scatter(&self) -> MatRef<'_, f64> {
         self.scatter.as_ref().subrows(0, self.columns)
     }

@@ -21,7 +21,13 @@ pub fn fit(options: &Fit, goal: &CellGoal, global: &Global) -> Outcome {
     no_audit(options.audit)?;
     let outputs: Vec<&Path> =
         [&options.output].into_iter().chain(&options.page.html).map(PathBuf::as_path).collect();
-    let table = fitted(&options.files.data, &options.data, &options.encoder, &outputs, global)?;
+    let table = fitted(
+        &options.files.data,
+        &options.data,
+        (&options.encoder, &options.device),
+        &outputs,
+        global,
+    )?;
     // The front has a 1 − confidence of its own: the guarantee of the fit does not depend on it.
     let mut asks = vec![Ask::One(goal.clone())];
     asks.extend(options.page.html.as_ref().map(|_| Ask::Front(unlimited(goal), BESIDE)));

@@ -13,7 +13,9 @@ use serde_json::Value;
 
 pub use self::fit::fit;
 pub use self::front::front;
-use crate::args::{CriterionName, DataOptions, EncoderOptions, FilesOrMoments, Global};
+use crate::args::{
+    CriterionName, DataOptions, DeviceOptions, EncoderOptions, FilesOrMoments, Global,
+};
 use crate::data::{self, FittedTable, Rows, with_block};
 use crate::failure::{Failure, Outcome};
 use crate::page;
@@ -66,7 +68,7 @@ fn no_audit(audit: bool) -> Outcome {
 fn fitted(
     files: &[PathBuf],
     data: &DataOptions,
-    encoder: &EncoderOptions,
+    (encoder, device): (&EncoderOptions, &DeviceOptions),
     outputs: &[&Path],
     global: &Global,
 ) -> Outcome<FittedTable> {
@@ -81,7 +83,7 @@ fn fitted(
             "--criterion: a guarantee against every adversary is about all of an attribute";
         return Err(Failure::usage(message).hint("leave --criterion out, or use --max-leakage"));
     }
-    data::fit_part(files, data, encoder, outputs, Some(Part::Fit), global)
+    data::fit_part(files, data, (encoder, device), outputs, Some(Part::Fit), global)
 }
 
 /// Cuts z into cells: the second part of the rows chooses them, the third certifies them.

@@ -21,7 +21,7 @@ impl Encoder {
     }
 
     /// Each row of z moved to the centre of its cell, if there are cells.
-    fn cut(&self, mut z: Mat<f64>) -> Mat<f64> {
+    pub(super) fn cut(&self, mut z: Mat<f64>) -> Mat<f64> {
         if let Some(cells) = &self.cells {
             for i in 0..z.nrows() {
                 let cell = cells.partition().cell(|axis| z[(i, axis)]) as usize;
@@ -215,7 +215,7 @@ impl Encoder {
 }
 
 /// z, unless it overflows.
-fn finite(z: Mat<f64>) -> Result<Mat<f64>> {
+pub(super) fn finite(z: Mat<f64>) -> Result<Mat<f64>> {
     let finite = (0..z.ncols()).all(|j| z.col(j).iter().all(|v| v.is_finite()));
     if finite { Ok(z) } else { Err(Error::EncodingOverflow) }
 }

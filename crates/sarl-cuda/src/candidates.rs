@@ -1,0 +1,210 @@
+//! Candidates for landmarks on a device.
+//!
+//! `F` has one row for each candidate, with room for all landmarks: new columns lie behind those that
+//! are there, and what they leave of the kernel is one product.
+
+use std::sync::Arc;
+
+use cudarc::driver::CudaStream;
+use faer::{Mat, MatRef};
+use sarl::Kernel;
+use sarl::engine::{Candidates, MOST_PICKED};
+
+use crate::blas::Blas;
+use crate::fault::Fault;
+use crate::features::{Picked, Points, Source, columns, gather, kernel_block, launch_squares};
+use crate::gpu::Gpu;
+use crate::kernels::NONE;
+use crate::memory::Buffer;
+
+/// See the module.
+pub(crate) struct Pool {
+    gpu: Arc<Gpu>,
+    stream: Arc<CudaStream>,
+    blas: Blas,
+    kernel: Kernel,
+    count: usize,
+    width: usize,
+    /// Landmarks at most, and so far.
+    most: usize,
+    have: usize,
+    x: Buffer<f64>,
+    own: Buffer<f64>,
+    f: Buffer<f64>,
+    order: Buffer<u32>,
+    points: Buffer<f64>,
+    squares: Buffer<f64>,
+    rows: Buffer<f64>,
+    factor: Buffer<f64>,
+    explained: Buffer<f64>,
+}
+
+impl Pool {
+    pub(crate) fn new(
+        gpu: &Arc<Gpu>,
+        kernel: Kernel,
+        x: MatRef<'_, f64>,
+        most: usize,
+    ) -> Result<Self, Fault> {
+        gpu.bind()?;
+        let stream = gpu.context().new_stream()?;
+        let (count, width) = x.shape();
+        let about = |j: usize| match kernel {
+            // Distances stay, and ‖x‖² + ‖u‖² − 2xᵀu cancels less.
+            Kernel::Rbf { .. } => x.col(j).iter().sum::<f64>() / count.max(1) as f64,
+            _ => 0.0,
+        };
+        let about: Vec<f64> = (0..width).map(about).collect();
+        let flat: Vec<f64> = (0..count)
+            .flat_map(|i| (0..width).map(|j| x[(i, j)] - about[j]).collect::<Vec<_>>())
+            .collect();
+        let pool = Pool {
+            blas: Blas::new(gpu, &stream)?,
+            x: Buffer::of(gpu, &flat)?,
+            own: Buffer::new(gpu, count)?,
+            f: Buffer::new(gpu, count * most)?,
+            order: Buffer::new(gpu, MOST_PICKED)?,
+            points: Buffer::new(gpu, MOST_PICKED * width)?,
+            squares: Buffer::new(gpu, MOST_PICKED)?,
+            rows: Buffer::new(gpu, MOST_PICKED * most)?,
+            factor: Buffer::new(gpu, MOST_PICKED * MOST_PICKED)?,
+            explained: Buffer::new(gpu, count)?,
+            gpu: Arc::clone(gpu),
+            have: 0,
+            stream,
+            kernel,
+            count,
+            width,
+            most,
+        };
+        // SAFETY: the buffers have these sizes and stay.
+        unsafe {
+            launch_squares(
+                &pool.gpu,
+                &pool.stream,
+                (pool.x.at(0), width),
+                (width, count),
+                pool.own.at(0),
+            )
+        }?;
+        Ok(pool)
+    }
+
+    /// The first `width` numbers of some rows of a matrix, one row after the other.
+    fn pick(
+        &self,
+        from: &Buffer<f64>,
+        stride: usize,
+        picked: &[usize],
+        width: usize,
+        to: &Buffer<f64>,
+    ) -> Result<(), Fault> {
+        let rows = picked.len();
+        self.gpu.fits(rows, MOST_PICKED)?;
+        if let Some(beyond) = picked.iter().find(|&&i| i >= self.count) {
+            return Err(Fault::Call { reason: format!("there is no candidate {beyond}") });
+        }
+        let order: Vec<u32> = picked.iter().map(|&i| i as u32).collect();
+        self.order.fill(0, &order, &self.stream)?;
+        let source = Source { address: from.at(0), stride, single: false };
+        let picked = Picked { source, order: self.order.at(0), first: 0, rows };
+        // SAFETY: all picked rows are there, and the buffers have room for as many.
+        unsafe {
+            gather(&self.gpu, &self.stream, picked, width, [NONE; 3], (to.at(0), width, false))
+        }
+    }
+
+    fn read_rows(&self, picked: &[usize]) -> Result<Mat<f64>, Fault> {
+        self.gpu.bind()?;
+        let have = self.have;
+        let mut all = Mat::zeros(picked.len(), have);
+        if have == 0 {
+            return Ok(all);
+        }
+        let mut flat = vec![0.0; MOST_PICKED * have];
+        for (part, some) in picked.chunks(MOST_PICKED).enumerate() {
+            self.pick(&self.f, self.most, some, have, &self.rows)?;
+            self.rows.read(0, &mut flat[..some.len() * have], &self.stream)?;
+            let rows = MatRef::from_row_major_slice(&flat[..some.len() * have], some.len(), have);
+            all.as_mut().subrows_mut(part * MOST_PICKED, some.len()).copy_from(rows);
+        }
+        Ok(all)
+    }
+
+    fn add(&mut self, picked: &[usize], factor: MatRef<'_, f64>) -> Result<Vec<f64>, Fault> {
+        self.gpu.bind()?;
+        let (new, have, w) = (picked.len(), self.have, self.width);
+        self.gpu.fits(have + new, self.most)?;
+        self.gpu.fits(factor.nrows() * factor.ncols(), MOST_PICKED * MOST_PICKED)?;
+        self.factor.fill(0, &columns(factor), &self.stream)?;
+        if have > 0 {
+            self.pick(&self.f, self.most, picked, have, &self.rows)?;
+        }
+        self.pick(&self.x, w, picked, w, &self.points)?;
+        let all = Points {
+            at: self.x.at(0),
+            count: self.count,
+            across: 1,
+            along: w,
+            squares: self.own.at(0),
+        };
+        let points = Points {
+            at: self.points.at(0),
+            count: new,
+            across: 1,
+            along: w,
+            squares: self.squares.at(0),
+        };
+        let (blas, ld, behind) = (&self.blas, self.most, self.f.at(have));
+        // SAFETY: the buffers have room for as many landmarks and candidates, and stay.
+        unsafe {
+            launch_squares(&self.gpu, &self.stream, (points.at, w), (w, new), points.squares)?;
+            kernel_block(
+                &self.gpu,
+                (blas, &self.stream),
+                self.kernel,
+                w,
+                points,
+                all,
+                (behind, ld),
+            )?;
+            if have > 0 {
+                let known = (self.f.at(0), ld);
+                blas.gemm(
+                    (true, false),
+                    (new, self.count, have),
+                    (-1.0, 1.0),
+                    (self.rows.at(0), have),
+                    known,
+                    (behind, ld),
+                )?;
+            }
+            blas.solve_lower((new, self.count), (self.factor.at(0), new), (behind, ld))?;
+            launch_squares(
+                &self.gpu,
+                &self.stream,
+                (behind, ld),
+                (new, self.count),
+                self.explained.at(0),
+            )?;
+        }
+        self.have += new;
+        let mut explained = vec![0.0; self.count];
+        self.explained.read(0, &mut explained, &self.stream)?;
+        Ok(explained)
+    }
+
+    fn error(&self, fault: Fault) -> sarl::Error {
+        sarl::Error::Device { device: self.gpu.name(), message: fault.to_string() }
+    }
+}
+
+impl Candidates for Pool {
+    fn rows(&mut self, picked: &[usize]) -> sarl::Result<Mat<f64>> {
+        self.read_rows(picked).map_err(|fault| self.error(fault))
+    }
+
+    fn extend(&mut self, picked: &[usize], factor: MatRef<'_, f64>) -> sarl::Result<Vec<f64>> {
+        self.add(picked, factor).map_err(|fault| self.error(fault))
+    }
+}

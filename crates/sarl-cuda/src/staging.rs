@@ -1,0 +1,172 @@
+//! Rows on their way to a device and sums on their way back, through page-locked pieces.
+//!
+//! Each thread packs rows into a piece of its own and hands it to the device, which copies it while the
+//! thread packs the next one. Rows that are page-locked already are copied from where they lie.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use cudarc::driver::{CudaEvent, CudaStream, sys};
+use rayon::prelude::*;
+use sarl::engine::Values;
+
+use crate::fault::Fault;
+use crate::gpu::Gpu;
+use crate::memory::{Buffer, Pinned, Plain};
+
+/// Bytes of a piece: they stay in the cache of the processor, and the bus has its full rate.
+const PIECE: usize = 2 << 20;
+/// Pieces for each thread, and in all.
+const PER_THREAD: usize = 2;
+const MOST: usize = 64;
+
+/// The pieces, with what says that each has been copied.
+pub(crate) struct Staging {
+    gpu: Arc<Gpu>,
+    bytes: usize,
+    free: Mutex<Vec<(Pinned, CudaEvent)>>,
+}
+
+impl Staging {
+    /// For rows of so many bytes.
+    pub(crate) fn new(gpu: &Arc<Gpu>, row: usize) -> Result<Self, Fault> {
+        let bytes = PIECE.max(row);
+        let piece = |_| -> Result<(Pinned, CudaEvent), Fault> {
+            Ok((Pinned::new(gpu, bytes)?, gpu.context().new_event(None)?))
+        };
+        let count = (PER_THREAD * rayon::current_num_threads()).min(MOST);
+        let free = Mutex::new((0..count).map(piece).collect::<Result<_, _>>()?);
+        Ok(Staging { gpu: Arc::clone(gpu), bytes, free })
+    }
+
+    /// Copies rows of `width` numbers to an address, one after the other.
+    ///
+    /// # Safety
+    /// The address has room for all rows until the stream is done; rows that are page-locked stay until
+    /// then too.
+    pub(crate) unsafe fn send(
+        &self,
+        rows: Values<'_>,
+        width: usize,
+        to: u64,
+        stream: &CudaStream,
+    ) -> Result<(), Fault> {
+        // SAFETY: the caller's promise.
+        match rows {
+            Values::Double(rows) => unsafe { self.send_rows(rows, width, to, stream) },
+            Values::Single(rows) => unsafe { self.send_rows(rows, width, to, stream) },
+        }
+    }
+
+    unsafe fn send_rows<T: Plain>(
+        &self,
+        rows: &[&[T]],
+        width: usize,
+        to: u64,
+        stream: &CudaStream,
+    ) -> Result<(), Fault> {
+        let bytes = width * size_of::<T>();
+        if rows.is_empty() || bytes == 0 {
+            return Ok(());
+        }
+        self.gpu.fits(bytes, self.bytes)?;
+        if let Some(all) = locked(rows, width) {
+            // SAFETY: the caller's promise.
+            unsafe { cudarc::driver::result::memcpy_htod_async(to, all, stream.cu_stream()) }?;
+            return Ok(());
+        }
+        let some = self.bytes / bytes;
+        rows.par_chunks(some).enumerate().try_for_each(|(i, rows)| {
+            self.gpu.bind()?;
+            let (mut piece, copied) = self.piece();
+            let sent = (|| {
+                copied.synchronize()?;
+                let packed = piece.numbers::<T>(rows.len() * width)?;
+                for (to, row) in packed.chunks_exact_mut(width).zip(rows) {
+                    to.copy_from_slice(row);
+                }
+                // SAFETY: the caller's promise; the piece is not written again before the event.
+                unsafe { piece.send(rows.len() * bytes, to + (i * some * bytes) as u64, stream) }?;
+                Ok(copied.record(stream)?)
+            })();
+            self.free.lock().unwrap_or_else(PoisonError::into_inner).push((piece, copied));
+            sent
+        })
+    }
+
+    /// A piece that nobody fills; the device may still be copying it.
+    fn piece(&self) -> (Pinned, CudaEvent) {
+        loop {
+            let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
+            // The one that was handed over first.
+            if !free.is_empty() {
+                return free.remove(0);
+            }
+            drop(free);
+            std::thread::yield_now();
+        }
+    }
+
+    /// Columns of `rows` numbers, `ld` apart on the device, in each slice of `to`.
+    pub(crate) fn receive(
+        &self,
+        from: &Buffer<f64>,
+        (first, ld): (usize, usize),
+        to: Vec<&mut [f64]>,
+        stream: &CudaStream,
+    ) -> Result<(), Fault> {
+        stream.synchronize()?;
+        let some = (self.bytes / 8 / ld.max(1)).max(1);
+        if ld * 8 > self.bytes {
+            for (j, column) in to.into_iter().enumerate() {
+                from.read(first + j * ld, column, stream)?;
+            }
+            return Ok(());
+        }
+        let mut to = to;
+        to.par_chunks_mut(some).enumerate().try_for_each(|(i, columns)| {
+            self.gpu.bind()?;
+            let (mut piece, copied) = self.piece();
+            let got = (|| {
+                copied.synchronize()?;
+                let count = columns.len() * ld;
+                // SAFETY: the buffer has so many numbers, and the event is awaited before they are read.
+                unsafe { piece.receive(count * 8, from.at(first + i * some * ld), stream) }?;
+                copied.record(stream)?;
+                copied.synchronize()?;
+                for (to, from) in
+                    columns.iter_mut().zip(piece.numbers::<f64>(count)?.chunks_exact(ld))
+                {
+                    let len = to.len();
+                    to.copy_from_slice(&from[..len]);
+                }
+                Ok(())
+            })();
+            self.free.lock().unwrap_or_else(PoisonError::into_inner).push((piece, copied));
+            got
+        })
+    }
+}
+
+/// All numbers of rows that lie one behind the other in page-locked memory.
+fn locked<'a, T: Plain>(rows: &[&'a [T]], width: usize) -> Option<&'a [T]> {
+    let (first, last) = (rows.first()?, rows.last()?);
+    let behind =
+        rows.windows(2).all(|pair| pair[0].as_ptr().wrapping_add(width) == pair[1].as_ptr());
+    if !behind || rows.iter().any(|row| row.len() != width) || !is_locked(first) || !is_locked(last)
+    {
+        return None;
+    }
+    // SAFETY: the rows are one stretch of memory, borrowed for as long as each of them.
+    Some(unsafe { std::slice::from_raw_parts(first.as_ptr(), rows.len() * width) })
+}
+
+/// Whether the driver knows memory as page-locked.
+fn is_locked<T>(values: &[T]) -> bool {
+    let mut kind: u32 = 0;
+    let what = sys::CUpointer_attribute::CU_POINTER_ATTRIBUTE_MEMORY_TYPE;
+    // SAFETY: the driver writes one number; an address that it does not know is an error, which is an
+    // answer too.
+    let known =
+        unsafe { sys::cuPointerGetAttribute((&raw mut kind).cast(), what, values.as_ptr() as u64) };
+    known == sys::CUresult::CUDA_SUCCESS && kind == sys::CUmemorytype::CU_MEMORYTYPE_HOST as u32
+}

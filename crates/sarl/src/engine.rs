@@ -1,0 +1,199 @@
+//! What a device does in place of the processor: sums of blocks of rows, and z.
+//!
+//! The processor is the reference. An [`Engine`] is asked for an [`Accumulator`] of a fit's features,
+//! which takes rows as they come, keeps all sums on its device and hands them over when they are
+//! asked for. Folds, weights, classes and counts stay here: the device gets rows, the fold of each and
+//! the root of its weight, and forms
+//!
+//! ```text
+//! u = root · (φ(x) − c)     scatter_f = Σ u uᵀ     table_fg[·, k] = Σ_{class k of g} root · u
+//! ```
+
+use std::fmt::Debug;
+
+use faer::{Mat, MatRef};
+
+use crate::Result;
+use crate::features::{Kernel, Map};
+use crate::moments::{Precision, padded};
+
+/// A device, or several that share the rows.
+pub trait Engine: Debug + Send + Sync {
+    /// What it is called where it is named: `cuda:0 (NVIDIA H200)`, say.
+    fn name(&self) -> String;
+
+    /// Whether the processor takes over where the device refuses before the first row.
+    fn is_optional(&self) -> bool {
+        false
+    }
+
+    /// Whether so many rows of this kind are worth the way to the device.
+    fn pays(&self, features: &FeaturePlan<'_>, rows: u64) -> bool {
+        let _ = (features, rows);
+        true
+    }
+
+    /// One for each device: blocks are dealt out over them.
+    fn accumulators(&self, plan: &SumsPlan<'_>) -> Result<Vec<Box<dyn Accumulator>>>;
+
+    /// Candidates for so many landmarks at most; nothing where the processor looks at them.
+    fn candidates(
+        &self,
+        kernel: Kernel,
+        x: MatRef<'_, f64>,
+        most: usize,
+    ) -> Result<Option<Box<dyn Candidates>>> {
+        let _ = (kernel, x, most);
+        Ok(None)
+    }
+
+    /// What turns rows into z.
+    fn encoding(&self, plan: &EncodePlan<'_>) -> Result<Box<dyn Encoding>>;
+}
+
+/// From the inputs of a row to its features.
+#[derive(Clone, Copy, Debug)]
+pub struct FeaturePlan<'a> {
+    /// The map.
+    pub map: Map<'a>,
+    /// `L`, where the features are `L⁻¹` times the columns of the map.
+    pub factor: Option<MatRef<'a, f64>>,
+    /// The numbers of a row that the map takes.
+    pub inputs: usize,
+}
+
+impl FeaturePlan<'_> {
+    /// The number of features.
+    pub fn outputs(&self) -> usize {
+        match self.map {
+            Map::Linear => self.inputs,
+            Map::Kernel { landmarks, .. } => landmarks.nrows(),
+            Map::Fourier { frequencies } => 2 * frequencies.ncols(),
+        }
+    }
+}
+
+/// What is added up.
+#[derive(Clone, Debug)]
+pub struct SumsPlan<'a> {
+    /// How features are computed.
+    pub features: FeaturePlan<'a>,
+    /// Numeric columns beside the features: kept inputs and labels.
+    pub beside: usize,
+    /// The number of classes of each class-coded column.
+    pub groups: Vec<usize>,
+    /// The number of folds.
+    pub folds: usize,
+    /// How products are formed.
+    pub precision: Precision,
+    /// Whether inputs are single precision.
+    pub single: bool,
+}
+
+impl SumsPlan<'_> {
+    /// Numeric columns in all.
+    pub fn columns(&self) -> usize {
+        self.features.outputs() + self.beside
+    }
+}
+
+/// Numbers of rows, where they are.
+#[derive(Clone, Copy, Debug)]
+pub enum Values<'a> {
+    /// Rows of doubles.
+    Double(&'a [&'a [f64]]),
+    /// Rows of single precision.
+    Single(&'a [&'a [f32]]),
+}
+
+/// Rows for a device.
+#[derive(Clone, Copy, Debug)]
+pub struct Rows<'a> {
+    /// The inputs of each row.
+    pub inputs: Values<'a>,
+    /// The numbers beside them, row after row.
+    pub beside: &'a [f64],
+    /// The rows that count, fold after fold, and where each fold ends in this list.
+    pub order: &'a [u32],
+    /// See `order`.
+    pub ends: &'a [usize],
+    /// The root of the weight of each row; 1 where there are none.
+    pub roots: Option<&'a [f64]>,
+    /// The class of each row in each group; beyond the classes for none.
+    pub codes: &'a [&'a [u32]],
+}
+
+impl Rows<'_> {
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        match self.inputs {
+            Values::Double(rows) => rows.len(),
+            Values::Single(rows) => rows.len(),
+        }
+    }
+}
+
+/// Rows of the matrix that holds a scatter of so many columns: a few more, for the sake of speed.
+pub fn scatter_rows(columns: usize) -> usize {
+    padded(columns, 8)
+}
+
+/// The sums of one fold, about a shift.
+#[derive(Clone, Debug)]
+pub struct DeviceSums {
+    /// `Σ u uᵀ`, of which the lower triangle counts, in a matrix of [`scatter_rows`] rows.
+    pub scatter: Mat<f64>,
+    /// `Σ root · u`.
+    pub sum: Vec<f64>,
+    /// For each group columns × classes.
+    pub tables: Vec<Mat<f64>>,
+}
+
+/// Sums that a device keeps.
+pub trait Accumulator: Send {
+    /// The most rows that one call takes.
+    fn capacity(&self) -> usize;
+
+    /// Adds rows. The number of the first row that has an input that is not finite, if there is one:
+    /// nothing is added then.
+    fn push(&mut self, rows: &Rows<'_>) -> Result<Option<usize>>;
+
+    /// The shift, and the sums of each fold about it.
+    fn sums(&mut self) -> Result<(Vec<f64>, Vec<DeviceSums>)>;
+}
+
+/// The most landmarks that are taken at a time.
+pub const MOST_PICKED: usize = 64;
+
+/// `F` of the candidates for landmarks on a device: `F Fᵀ` is what the landmarks so far explain of the
+/// kernel.
+pub trait Candidates: Send {
+    /// Some rows of F.
+    fn rows(&mut self, picked: &[usize]) -> Result<Mat<f64>>;
+
+    /// Adds the columns `(K[:, picked] − F F[picked]ᵀ) L⁻ᵀ`; the sum of their squares for each
+    /// candidate.
+    fn extend(&mut self, picked: &[usize], factor: MatRef<'_, f64>) -> Result<Vec<f64>>;
+}
+
+/// An encoder, as a device needs it: `z = columns((x − shift) · factor) · weights − offset`.
+#[derive(Clone, Copy, Debug)]
+pub struct EncodePlan<'a> {
+    /// The map; its factor is part of the weights.
+    pub features: FeaturePlan<'a>,
+    /// What is taken off each input; nothing, if it is empty.
+    pub shift: &'a [f64],
+    /// What it is multiplied by then; nothing, if it is empty.
+    pub factor: &'a [f64],
+    /// Columns × dimensions.
+    pub weights: MatRef<'a, f64>,
+    /// What is taken off z.
+    pub offset: &'a [f64],
+}
+
+/// An encoder on a device.
+pub trait Encoding: Send {
+    /// z of rows, row after row. The number of the first row that has an input that is not finite,
+    /// if there is one.
+    fn encode(&mut self, rows: Values<'_>, to: &mut Vec<f64>) -> Result<Option<usize>>;
+}

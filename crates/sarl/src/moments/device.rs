@@ -1,0 +1,352 @@
+//! Rows that a device adds up.
+//!
+//! What a device keeps is a set of moments of its own, about its own shift, beside those that the
+//! processor has. [`Moments::settle`] adds it to these as the rows of another machine are added.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rayon::prelude::*;
+
+use super::Moments;
+use super::block::{Block, Element, check_finite, row_slice};
+use super::lane::Lane;
+use super::sums::Sums;
+use crate::engine::{Accumulator, DeviceSums, Engine, FeaturePlan, Rows, SumsPlan};
+use crate::error::Place;
+use crate::features::Map;
+use crate::{Error, Result};
+
+/// A device that takes the rows.
+#[derive(Clone, Debug)]
+pub(crate) struct Device {
+    engine: Arc<dyn Engine>,
+    /// Shared by clones until one of them gets more rows.
+    running: Option<Arc<Mutex<Running>>>,
+    /// Why the processor goes on alone.
+    refused: Option<String>,
+    /// Whether it has got rows.
+    used: bool,
+    /// How many rows will come, as far as that is known.
+    expected: u64,
+}
+
+/// What is on the device, and the counts that belong to it.
+struct Running {
+    parts: Vec<Part>,
+    /// The part that gets the next block.
+    next: usize,
+    single: bool,
+}
+
+struct Part {
+    accumulator: Box<dyn Accumulator>,
+    /// Rows, weights and counts; the rest is on the device.
+    sums: Vec<Sums>,
+}
+
+impl Part {
+    /// The shift and the sums of each fold about it.
+    fn whole(&mut self) -> Result<(Vec<f64>, Vec<Sums>)> {
+        let (shift, sums) = self.accumulator.sums()?;
+        let whole = |(counted, from): (&Sums, DeviceSums)| {
+            let mut sums = counted.clone();
+            sums.take(from.scatter, from.sum, from.tables);
+            sums
+        };
+        Ok((shift, self.sums.iter().zip(sums).map(whole).collect()))
+    }
+}
+
+impl std::fmt::Debug for Running {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "sums on {} devices", self.parts.len())
+    }
+}
+
+impl Moments {
+    /// Lets an engine add up the rows that come from now on. They count once they are
+    /// [settled](Moments::settle).
+    pub fn on(&mut self, engine: Arc<dyn Engine>) -> Result<()> {
+        self.settle()?;
+        self.device =
+            Some(Device { engine, running: None, refused: None, used: false, expected: 0 });
+        Ok(())
+    }
+
+    /// So many rows will come: an engine that may refuse rows asks for it.
+    pub fn expect(&mut self, rows: u64) {
+        if let Some(device) = &mut self.device {
+            device.expected = rows;
+        }
+    }
+
+    /// Whether an engine was named.
+    pub(crate) fn has_engine(&self) -> bool {
+        self.device.is_some()
+    }
+
+    /// Why the engine that was named leaves the rows to the processor, if it does.
+    pub fn refused(&self) -> Option<&str> {
+        self.device.as_ref().and_then(|device| device.refused.as_deref())
+    }
+
+    /// The device that has added up rows, if one has.
+    pub fn device_name(&self) -> Option<String> {
+        self.device.as_ref().filter(|device| device.used).map(|device| device.engine.name())
+    }
+
+    /// Takes what a device has added up, and leaves it free.
+    pub fn settle(&mut self) -> Result<()> {
+        let running = self.device.as_ref().and_then(|device| device.running.clone());
+        let Some(running) = running else { return Ok(()) };
+        {
+            let mut running = running.lock().unwrap_or_else(PoisonError::into_inner);
+            let used = |part: &&mut Part| part.sums.iter().any(|sums| sums.rows > 0);
+            let parts = running.parts.iter_mut().filter(used).map(Part::whole);
+            // All of them before any is added: what fails leaves the moments as they were.
+            for (shift, folds) in parts.collect::<Result<Vec<_>>>()? {
+                self.take_part(shift, folds)?;
+            }
+        }
+        if let Some(device) = &mut self.device {
+            device.running = None;
+        }
+        Ok(())
+    }
+
+    /// Refuses to be read while rows are on a device.
+    pub(super) fn check_settled(&self) -> Result<()> {
+        match &self.device {
+            Some(Device { running: Some(_), .. }) => {
+                Err(Error::Unavailable("rows are still on a device: settle the moments first"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn take_part(&mut self, shift: Vec<f64>, folds: Vec<Sums>) -> Result<()> {
+        if folds.iter().any(|fold| !fold.diagonal_is_finite()) && !self.noise.is_empty() {
+            return Err(Error::Unstable);
+        }
+        let lane = Lane::of(folds, &self.layout, self.options.precision);
+        if self.lanes.is_empty() {
+            (self.shift, self.lanes) = (shift, vec![lane]);
+        } else {
+            let empty = Moments::new(self.layout.clone(), self.options)?;
+            self.add_rows_of(&Moments { shift, lanes: vec![lane], ..empty });
+        }
+        Ok(())
+    }
+
+    /// Whether a device takes these rows; it is asked for its memory with the first of them.
+    pub(crate) fn device_takes(
+        &mut self,
+        features: FeaturePlan<'_>,
+        rows: usize,
+        single: bool,
+    ) -> Result<bool> {
+        let Some(Device { engine, running, refused, used, expected }) = &mut self.device else {
+            return Ok(false);
+        };
+        if refused.is_some() {
+            return Ok(false);
+        }
+        if let Some(held) = running {
+            let shared = Arc::strong_count(held) > 1;
+            let other = held.lock().unwrap_or_else(PoisonError::into_inner).single != single;
+            if !(shared || other) {
+                return Ok(true);
+            }
+            self.settle()?;
+            return self.device_takes(features, rows, single);
+        }
+        if !engine.pays(&features, (*expected).max(rows as u64)) {
+            return Ok(false);
+        }
+        let plan = SumsPlan {
+            features,
+            beside: self.layout.columns() - features.outputs(),
+            groups: self.layout.groups(),
+            folds: self.options.folds,
+            precision: self.options.precision,
+            single,
+        };
+        let accumulators = match engine.accumulators(&plan) {
+            Ok(accumulators) => accumulators,
+            Err(error) if engine.is_optional() => {
+                *refused = Some(error.to_string());
+                return Ok(false);
+            }
+            Err(error) => return Err(error),
+        };
+        let sums = vec![Sums::counts(&self.layout); self.options.folds];
+        let part = |accumulator| Part { accumulator, sums: sums.clone() };
+        let parts = accumulators.into_iter().map(part).collect();
+        *running = Some(Arc::new(Mutex::new(Running { parts, next: 0, single })));
+        *used = true;
+        Ok(true)
+    }
+
+    /// Adds a linear block on the device, if there is one that takes it.
+    pub(super) fn push_linear<T: Element>(&mut self, block: &Block<'_, T>) -> Result<bool> {
+        let features = FeaturePlan { map: Map::Linear, factor: None, inputs: self.layout.dense };
+        if self.device.is_none() || !self.device_takes(features, block.rows(), T::SINGLE)? {
+            return Ok(false);
+        }
+        let first = self.seen;
+        let capacity = self.device_capacity();
+        if block.rows() > capacity {
+            // Nothing of a block may be added before all of it is known to be sound.
+            check_finite(block.dense, first, Place::Feature)?;
+        }
+        let mut start = 0;
+        while start < block.rows() {
+            let part = block.slice(start, capacity.min(block.rows() - start));
+            if let Some(row) = self.push_part(&part)? {
+                check_finite(block.dense.subrows(start, part.rows()), first, Place::Feature)?;
+                let row = first + (start + row) as u64;
+                return Err(Error::NotFinite { row, place: Place::Feature(0), value: f64::NAN });
+            }
+            start += part.rows();
+        }
+        Ok(true)
+    }
+
+    /// The most rows that [`Moments::push_part`] takes.
+    pub(crate) fn device_capacity(&self) -> usize {
+        let running = self.device.as_ref().and_then(|device| device.running.as_ref());
+        running.map_or(0, |running| {
+            let running = running.lock().unwrap_or_else(PoisonError::into_inner);
+            running.parts.iter().map(|part| part.accumulator.capacity()).min().unwrap_or(0)
+        })
+    }
+
+    /// Hands rows to the device: `dense` are what its map takes, the numbers beside them are those of
+    /// the block. The number of the first row that is not finite, if there is one.
+    pub(crate) fn push_part<T: Element>(&mut self, block: &Block<'_, T>) -> Result<Option<usize>> {
+        let folds: Vec<usize> = {
+            let folds = self.next_folds(block)?;
+            let rows = (0..block.rows()).into_par_iter().with_min_len(1024);
+            rows.map(|i| folds.of(block, i)).collect()
+        };
+        let (order, ends) =
+            grouped(&folds, self.options.folds, |i| block.weights.is_none_or(|w| w[i] > 0.0));
+        let roots: Option<Vec<f64>> = block.weights.map(|w| w.iter().map(|w| w.sqrt()).collect());
+        let groups = block.groups();
+        let beside = beside(block);
+        let Some(running) = self.device.as_ref().and_then(|device| device.running.as_ref()) else {
+            return Err(Error::Unavailable("there is no device for these rows"));
+        };
+        let mut running = running.lock().unwrap_or_else(PoisonError::into_inner);
+        let at = running.next;
+        let part = &mut running.parts[at];
+        let copied;
+        let slices: Vec<&[T]> = match block.dense.try_as_row_major().is_some() {
+            true => (0..block.rows()).filter_map(|i| row_slice(block.dense, i)).collect(),
+            false => {
+                let (rows, width) = block.dense.shape();
+                let numbers = (0..rows).flat_map(|i| block.dense.row(i).iter().copied());
+                copied = numbers.collect::<Vec<T>>();
+                copied.chunks_exact(width.max(1)).collect()
+            }
+        };
+        let rows = Rows {
+            inputs: T::values(&slices),
+            beside: &beside,
+            order: &order,
+            ends: &ends,
+            roots: roots.as_deref(),
+            codes: &groups,
+        };
+        if let Some(row) = part.accumulator.push(&rows)? {
+            return Ok(Some(row));
+        }
+        for (fold, sums) in part.sums.iter_mut().enumerate() {
+            let start = if fold == 0 { 0 } else { ends[fold - 1] };
+            for &i in &order[start..ends[fold]] {
+                let i = i as usize;
+                sums.count(block.weights.map_or(1.0, |w| w[i]), &groups, &self.pairs, i);
+            }
+        }
+        running.next = (at + 1) % running.parts.len();
+        self.seen += block.rows() as u64;
+        Ok(None)
+    }
+}
+
+/// The rows that count, fold after fold, and where each fold ends.
+fn grouped(
+    folds: &[usize],
+    count: usize,
+    counts: impl Fn(usize) -> bool,
+) -> (Vec<u32>, Vec<usize>) {
+    let mut sizes = vec![0usize; count];
+    for (i, &fold) in folds.iter().enumerate() {
+        sizes[fold] += usize::from(counts(i));
+    }
+    let ends: Vec<usize> = sizes
+        .iter()
+        .scan(0, |end, size| {
+            *end += size;
+            Some(*end)
+        })
+        .collect();
+    let mut at: Vec<usize> = ends.iter().zip(&sizes).map(|(end, size)| end - size).collect();
+    let mut order = vec![0u32; ends.last().copied().unwrap_or(0)];
+    for (i, &fold) in folds.iter().enumerate() {
+        if counts(i) {
+            order[at[fold]] = i as u32;
+            at[fold] += 1;
+        }
+    }
+    (order, ends)
+}
+
+/// The numbers beside the features, row after row.
+fn beside<T: Element>(block: &Block<'_, T>) -> Vec<f64> {
+    let numbers = block.numbers();
+    if numbers.is_empty() {
+        return Vec::new();
+    }
+    (0..block.rows())
+        .flat_map(|i| numbers.iter().flat_map(move |v| v.row(i).iter().copied()))
+        .collect()
+}
+
+impl Sums {
+    /// The rows, the weight and the counts of one row.
+    fn count(&mut self, weight: f64, groups: &[&[u32]], pairs: &[(usize, usize)], i: usize) {
+        self.rows += 1;
+        self.weight += weight;
+        for (counts, codes) in self.counts.iter_mut().zip(groups) {
+            if let Some(count) = counts.get_mut(codes[i] as usize) {
+                *count += weight;
+            }
+        }
+        for (pair, &(a, b)) in self.pairs.iter_mut().zip(pairs) {
+            let (k, l) = (groups[a][i] as usize, groups[b][i] as usize);
+            if k < pair.nrows() && l < pair.ncols() {
+                pair[(k, l)] += weight;
+            }
+        }
+    }
+
+    /// Whether no variance has overflown.
+    fn diagonal_is_finite(&self) -> bool {
+        let scatter = self.scatter();
+        (0..scatter.ncols()).all(|j| scatter[(j, j)].is_finite())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::grouped;
+
+    #[test]
+    fn rows_are_grouped_by_fold_and_those_of_no_weight_left_out() {
+        let folds = [2, 0, 1, 0, 2, 1];
+        let (order, ends) = grouped(&folds, 3, |i| i != 3);
+        assert_eq!(order, [1, 2, 5, 0, 4]);
+        assert_eq!(ends, [1, 3, 5]);
+    }
+}
