@@ -481,21 +481,3 @@ fn concatenate(mut parts: Vec<LabelCovariances>) -> LabelCovariances {
         labels: parts.into_iter().flat_map(|p| p.labels).collect(),
     }
 }
-
-/// Columns and rows of a tile: numbers across a matrix lie pages apart, and are read a cache line at a
-/// time.
-const TILE: usize = 16;
-
-/// The upper triangle of a matrix from its lower one.
-fn mirror(c: &mut Mat<f64>) {
-    let m = c.ncols();
-    for first in (0..m).step_by(TILE) {
-        for start in (0..=first).step_by(TILE) {
-            for j in first..(first + TILE).min(m) {
-                for i in start..(start + TILE).min(j) {
-                    c[(i, j)] = c[(j, i)];
-                }
-            }
-        }
-    }
-}
