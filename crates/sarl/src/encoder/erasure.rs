@@ -164,9 +164,14 @@ impl<'a> Few<'a> {
         parts.try_for_each_init(Vec::new, |buffer, (part, to)| {
             let first = part * ROWS;
             buffer.resize(width, 0.0);
-            for (i, to) in to.chunks_exact_mut(width).enumerate() {
-                let Some(row) = row_slice(x, first + i) else { continue };
-                self.row(row, to, buffer);
+            let rows = || {
+                for (i, to) in to.chunks_exact_mut(width).enumerate() {
+                    let Some(row) = row_slice(x, first + i) else { continue };
+                    self.row(row, to, buffer);
+                }
+            };
+            dots::with_vectors(rows);
+            for (i, to) in to.chunks_exact(width).enumerate() {
                 // A value that is not finite leaves no finite number in its row.
                 if !to[0].finite() {
                     check_finite(x.subrows(first + i, 1), (first + i) as u64, Place::Feature)?;
@@ -176,6 +181,7 @@ impl<'a> Few<'a> {
         })
     }
 
+    #[inline(always)]
     fn row<T: Element>(&self, row: &[T], to: &mut [T], buffer: &mut [f64]) {
         let mut amounts = [0.0; dots::FEW];
         for (amount, found) in amounts.iter_mut().zip(&self.found) {

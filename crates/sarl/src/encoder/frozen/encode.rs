@@ -177,13 +177,15 @@ impl Encoder {
     fn encode_by_dots<T: Element>(&self, x: MatRef<'_, T>) -> Result<Mat<f64>> {
         let mut z = Mat::zeros(x.nrows(), self.dim());
         z.as_mut().par_row_chunks_mut(ROWS).enumerate().for_each(|(part, mut to)| {
-            for i in 0..to.nrows() {
-                let Some(row) = row_slice(x, part * ROWS + i) else { continue };
-                for (j, rest) in self.rest.iter().enumerate() {
-                    let weights = &self.weights.col_as_slice(j)[..row.len()];
-                    to[(i, j)] = dots::dot(row, &self.shift, weights) - rest;
+            dots::with_vectors(|| {
+                for i in 0..to.nrows() {
+                    let Some(row) = row_slice(x, part * ROWS + i) else { continue };
+                    for (j, rest) in self.rest.iter().enumerate() {
+                        let weights = &self.weights.col_as_slice(j)[..row.len()];
+                        to[(i, j)] = dots::dot(row, &self.shift, weights) - rest;
+                    }
                 }
-            }
+            });
         });
         // A value that is not finite leaves no finite z.
         finite(z).or_else(|error| {
