@@ -220,6 +220,7 @@ def test_every_parameter_has_a_test():
         "folds",
         "random_state",
         "precision",
+        "device",  # test_device.py
         "sensitive_type",
         "target_type",
         "sensitive",
@@ -259,7 +260,11 @@ BAD_PARAMETERS = [
     (SARL, {"ridge": "auto", "folds": 1}, "ridge='auto' is chosen by held-out losses"),
     (SARL, {"scale": "minmax"}, "scale is 'minmax': expected one of 'standard', 'none'"),
     (SARL, {"folds": 0}, "folds is 0: expected a whole number, 1 to 1000"),
-    (SARL, {"precision": "half"}, "precision is 'half': expected one of 'double', 'single'"),
+    (
+        SARL,
+        {"precision": "half"},
+        "precision is 'half': expected one of 'double', 'single', 'fast'",
+    ),
     (
         SARL,
         {"target_type": "text"},

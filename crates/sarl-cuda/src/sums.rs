@@ -3,7 +3,7 @@
 //! A block of rows is copied to one of two slots while the other one is being worked on. Its rows are
 //! taken in chunks, in the order of their folds: their features `u`, about the shift and times the root
 //! of the weight, are the columns of one matrix, and each fold adds `u uᵀ` to its scatter. Sums of
-//! classes are added up in segments of rows, in a fixed order: the same rows give the same bits.
+//! classes are added up in segments of rows, in a fixed order.
 
 mod products;
 mod shift;
