@@ -51,7 +51,9 @@ def _tensor(x: Any, z: NDArray[Any], slopes: Callable[[], Slopes | None]) -> Any
         return out
     linear = slopes()
     if linear is None:
-        warnings.warn("the result has no gradient: gradients are kept by linear encodings only", stacklevel=5)
+        warnings.warn(
+            "the result has no gradient: gradients are kept by linear encodings only", stacklevel=5
+        )
         return out
     # Adds zero, which has the gradient of the encoder.
     places, weights = linear

@@ -169,7 +169,7 @@ fn erasure_has_no_target_to_probe() {
         .iter()
         .map(|l| l["rival"].as_str().unwrap())
         .collect();
-    assert_eq!(left_out, ["ssgd", "lfr", "vfae", "ml-arl", "maxent-arl", "fare"]);
+    assert_eq!(left_out, ["ssgd", "lfr", "vfae", "ml-arl", "maxent-arl", "splince", "fare"]);
     assert_eq!(results["left_out"][0]["reason"], "needs a target to keep");
     assert_eq!((of(&results, "leace").len(), of(&results, "vae").len()), (1, 1));
     assert!(folder.path("sarl-compare/trade-off.svg").is_file());

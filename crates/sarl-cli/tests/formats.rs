@@ -90,6 +90,7 @@ fn by_hand(m: &Matrix) -> Value {
     });
     let b = front.bounds();
     json!({
+        "device": "cpu",
         "criterion": "parity",
         "bounds": {
             "n": m.rows(), "features": 4, "basis": 4, "labels": { "target": 3, "sensitive": 2 },

@@ -11,6 +11,9 @@ use crate::Exceeded;
 /// Each thread counts for itself up to this many bytes, so that threads do not wait for each other.
 const APART: i64 = 64 << 10;
 
+/// Nothing but the buffers of matrix products is aligned to pages.
+const PAGE: usize = 4096;
+
 static USED: AtomicI64 = AtomicI64::new(0);
 static ENDING: AtomicBool = AtomicBool::new(false);
 /// Copied from the limit when the program is ready for it: asking for it allocates.
@@ -41,6 +44,12 @@ pub fn when_exceeded(end: fn(Exceeded) -> !) {
 pub struct Counted;
 
 impl Counted {
+    /// What counts of an allocation. Matrix products ask for twice the cache of the processor on each
+    /// thread, in pages, and use as much of it as their matrices are large: address space, not memory.
+    fn counted(layout: Layout, size: usize) -> i64 {
+        if layout.align() >= PAGE { 0 } else { size as i64 }
+    }
+
     /// Counts bytes, and ends the program where they are too many.
     fn count(bytes: i64) {
         let due = OWN.try_with(|own| {
@@ -101,25 +110,25 @@ thread_local! {
 // that gave; the counting around it does not allocate.
 unsafe impl GlobalAlloc for Counted {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        Self::count(layout.size() as i64);
+        Self::count(Self::counted(layout, layout.size()));
         // SAFETY: the caller's promises are those of the system's allocator.
         Self::given(unsafe { System.alloc(layout) }, layout.size())
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        Self::count(layout.size() as i64);
+        Self::count(Self::counted(layout, layout.size()));
         // SAFETY: as above.
         Self::given(unsafe { System.alloc_zeroed(layout) }, layout.size())
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        Self::count(-(layout.size() as i64));
+        Self::count(-Self::counted(layout, layout.size()));
         // SAFETY: as above.
         unsafe { System.dealloc(pointer, layout) }
     }
 
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        Self::count(size as i64 - layout.size() as i64);
+        Self::count(Self::counted(layout, size) - Self::counted(layout, layout.size()));
         // SAFETY: as above.
         Self::given(unsafe { System.realloc(pointer, layout, size) }, size)
     }

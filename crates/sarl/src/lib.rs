@@ -65,8 +65,8 @@ pub mod spectral;
 pub mod tolerance;
 
 pub use encoder::{
-    Concept, Encoder, Erasing, Erasure, Layer, LayerAbout, Layers, Model, Oracle, OracleSums, Quadratic,
-    QuadraticSums,
+    Concept, Encoder, Erasing, Erasure, Layer, LayerAbout, Layers, Model, Oracle, OracleSums,
+    Quadratic, QuadraticSums,
 };
 pub use error::{Error, Mismatch, Place, Result};
 pub use features::{

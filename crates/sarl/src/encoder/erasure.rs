@@ -98,6 +98,7 @@ impl Erasure {
             return Err(Error::shape("places for numbers", to.len(), x.nrows() * width));
         }
         if let Some(few) = Few::new(self)
+            && x.nrows() > 0
             && row_slice(x, 0).is_some()
         {
             return few.apply(x, to);

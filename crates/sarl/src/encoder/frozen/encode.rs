@@ -126,8 +126,10 @@ impl Encoder {
         x: MatRef<'_, T>,
         coded: &[(usize, &[u32])],
     ) -> Result<Mat<f64>> {
-        if self.suits_dots(x, coded) {
-            return self.encode_by_dots(x);
+        if self.suits_dots(x, coded)
+            && let Some(weights) = self.weights_of_rows()
+        {
+            return self.encode_by_dots(x, &weights);
         }
         check_finite(x, 0, Place::Feature)?;
         let mut z = Mat::zeros(x.nrows(), self.dim());
@@ -168,20 +170,28 @@ impl Encoder {
 
     /// Whether z is a few inner products with rows that lie in one piece.
     fn suits_dots<T: Element>(&self, x: MatRef<'_, T>, coded: &[(usize, &[u32])]) -> bool {
-        let linear = matches!(self.columns, Columns::Linear { .. }) && self.factor.is_empty();
+        let linear = matches!(self.columns, Columns::Linear { .. });
         let few = (1..=dots::FEW).contains(&self.dim());
-        linear && few && coded.is_empty() && x.ncols() > 0 && row_slice(x, 0).is_some()
+        linear
+            && few
+            && coded.is_empty()
+            && x.nrows() > 0
+            && x.ncols() > 0
+            && row_slice(x, 0).is_some()
     }
 
     /// The same, with each row read once.
-    fn encode_by_dots<T: Element>(&self, x: MatRef<'_, T>) -> Result<Mat<f64>> {
+    fn encode_by_dots<T: Element>(
+        &self,
+        x: MatRef<'_, T>,
+        weights: &[Vec<f64>],
+    ) -> Result<Mat<f64>> {
         let mut z = Mat::zeros(x.nrows(), self.dim());
         z.as_mut().par_row_chunks_mut(ROWS).enumerate().for_each(|(part, mut to)| {
             dots::with_vectors(|| {
                 for i in 0..to.nrows() {
                     let Some(row) = row_slice(x, part * ROWS + i) else { continue };
-                    for (j, rest) in self.rest.iter().enumerate() {
-                        let weights = &self.weights.col_as_slice(j)[..row.len()];
+                    for (j, (weights, rest)) in weights.iter().zip(&self.rest).enumerate() {
                         to[(i, j)] = dots::dot(row, &self.shift, weights) - rest;
                     }
                 }
@@ -192,6 +202,24 @@ impl Encoder {
             check_finite(x, 0, Place::Feature)?;
             Err(error)
         })
+    }
+
+    /// The weights of each dimension for rows that are shifted and not scaled, unless one of them has
+    /// too few digits.
+    fn weights_of_rows(&self) -> Option<Vec<Vec<f64>>> {
+        let dimension = |j: usize| -> Option<Vec<f64>> {
+            let weights = self.weights.col_as_slice(j);
+            if self.factor.is_empty() {
+                return Some(weights.to_vec());
+            }
+            let both = weights.iter().zip(&self.factor);
+            let product = |(&w, &factor): (&f64, &f64)| {
+                let exact = w == 0.0 || factor == 0.0 || (w * factor).is_normal();
+                exact.then_some(w * factor)
+            };
+            both.map(product).collect()
+        };
+        (0..self.dim()).map(dimension).collect()
     }
 
     /// Rows as doubles, shifted and scaled, in the buffer.
