@@ -48,7 +48,6 @@ def cut(estimator: Any, goal: dict[str, Any], X: Any, y: Any, s: Any, ids: Any =
     """A model whose cells are certified to meet a goal; ids decide what rows serve for."""
     moments = estimator._new_moments()
     moments.fold_by = "position" if ids is None else "key"
-    params = fit_params(estimator, moments)
     jobs = threads(estimator.n_jobs)
     rows = read_rows(estimator, X, reset=True, least=2)
     hidden, leave_out = read_sensitive(estimator, rows, s)
@@ -68,6 +67,7 @@ def cut(estimator: Any, goal: dict[str, Any], X: Any, y: Any, s: Any, ids: Any =
     name = type(estimator).__name__
     with Bar(dense.shape[0], f"{name} rows", bool(estimator.verbose)) as progress:
         core = moments._begin(Part(columns, dense, codes, labels, values), fit)
+        params = fit_params(estimator, moments)
         with named_columns(columns, fit):
             for at, x in parts(dense, fit):
                 of = [c[at] for c in codes], [v[at] for v in values]

@@ -39,6 +39,9 @@ def shard_for(
     from ._kernel import KernelSARL
 
     options = moment_options(estimator) | {"n_jobs": 1}
+    # All partitions must agree, and no worker takes a GPU that nobody has named.
+    for name, settled in (("precision", "double"), ("device", "cpu")):
+        options[name] = settled if options[name] == "auto" else options[name]
     certified = isinstance(estimator, CertifiedSARL)
     kernel = estimator if isinstance(estimator, KernelSARL) else None
     if certified:

@@ -69,7 +69,7 @@ class Moments:
     ----------
     folds : int, default=5
         Folds that are kept apart for held-out losses; 1 for none.
-    precision : {{"double", "single", "fast"}}, default="double"
+    precision : {{"auto", "double", "single", "fast"}}, default="double"
         How products of features are formed. Single is faster, for embeddings that are single
         precision anyway. Fast is single precision on the matrix units of a GPU; without a GPU it is
         single precision.

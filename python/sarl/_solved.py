@@ -116,8 +116,13 @@ class Solved:
             return None
         try:
             model = self.model
-            kind = {"whole": model.is_whole, "preserve": model.is_preserving}
-            return moments._core.held_out(params, **kind, threads=jobs, **wanted)
+            return moments._core.held_out(
+                params,
+                whole=model.is_whole,
+                preserve=model.is_preserving,
+                threads=jobs,
+                **wanted,
+            )
         except ValueError as problem:
             warnings.warn(f"no held-out losses: {problem}", UserWarning, stacklevel=5)
             return None

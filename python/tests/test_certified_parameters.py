@@ -105,6 +105,7 @@ def test_a_bar_is_shown(people, capsys):
 def test_every_parameter_has_a_test():
     tested = {name for _, changed in CHANGES for name in changed} | {
         "n_components",
+        "device",  # test_device.py
         "sensitive_type",
         "sensitive",
         "unseen",

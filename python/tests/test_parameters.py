@@ -221,6 +221,7 @@ def test_every_parameter_has_a_test():
         "random_state",
         "precision",
         "device",  # test_device.py
+        "preserve",  # test_family.py
         "sensitive_type",
         "target_type",
         "sensitive",

@@ -79,7 +79,7 @@ fn gained(problem: &Problem, weight: f64) -> Result<(f64, Option<f64>)> {
     let (values, _) = eigh(problem.b(weight).as_ref())?;
     let positive = || values.iter().copied().filter(|v| *v > 0.0);
     let unit = problem.target.total() / (1.0 - weight);
-    Ok((positive().sum(), positive().last().map(|v| v * unit)))
+    Ok((positive().sum(), positive().next_back().map(|v| v * unit)))
 }
 
 /// How far the dual bounds of both problems are apart.

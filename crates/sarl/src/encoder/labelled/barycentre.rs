@@ -32,7 +32,7 @@ impl Barycentre {
     pub(super) fn new(shares: &[f64], covariances: &[Mat<f64>]) -> Result<Self> {
         let mut s = start(shares, covariances)?;
         for _ in 0..STEPS {
-            let (maps, back) = maps(&s, covariances)?;
+            let [maps, back] = maps(&s, covariances)?;
             let mut t = Mat::<f64>::zeros(s.nrows(), s.ncols());
             for (share, back) in shares.iter().zip(&back) {
                 t += back * faer::Scale(*share);
@@ -51,7 +51,7 @@ impl Barycentre {
 /// Where the search begins: for two covariances where it ends.
 fn start(shares: &[f64], covariances: &[Mat<f64>]) -> Result<Mat<f64>> {
     if let ([first, second], [_, share]) = (covariances, shares) {
-        let (maps, _) = maps(second, std::slice::from_ref(first))?;
+        let [maps, _] = maps(second, std::slice::from_ref(first))?;
         let map = &maps[0];
         let size = map.nrows();
         let between =
@@ -67,7 +67,7 @@ fn start(shares: &[f64], covariances: &[Mat<f64>]) -> Result<Mat<f64>> {
 }
 
 /// The optimal map of each covariance to `s`, and the inverse of each.
-fn maps(s: &Mat<f64>, covariances: &[Mat<f64>]) -> Result<(Vec<Mat<f64>>, Vec<Mat<f64>>)> {
+fn maps(s: &Mat<f64>, covariances: &[Mat<f64>]) -> Result<[Vec<Mat<f64>>; 2]> {
     let [root, unroot] = roots(s.as_ref())?;
     let (mut maps, mut back) = (Vec::new(), Vec::new());
     for covariance in covariances {
@@ -76,7 +76,7 @@ fn maps(s: &Mat<f64>, covariances: &[Mat<f64>]) -> Result<(Vec<Mat<f64>>, Vec<Ma
         maps.push(symmetric((&root * narrow * &root).as_ref()));
         back.push(symmetric((&unroot * wide * &unroot).as_ref()));
     }
-    Ok((maps, back))
+    Ok([maps, back])
 }
 
 /// The square root of a positive definite matrix, and its inverse.
