@@ -1,5 +1,5 @@
 //! Partial erasure in a few directions is that of the whole problem.
-#![allow(clippy::unwrap_used, reason = "these are tests")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "these are tests")]
 
 mod common;
 
