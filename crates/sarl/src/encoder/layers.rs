@@ -85,7 +85,7 @@ struct Description {
 }
 
 impl Layer {
-    /// Of the matrices of an erasure: see the [module](self).
+    /// Of the matrices of an erasure: see the module.
     pub fn new(name: &str, mean: Vec<f64>, found: Mat<f64>, taken: Mat<f64>) -> Result<Self> {
         let about = LayerAbout { name: name.to_owned(), at: "output".into(), ..Default::default() };
         let erasure = Erasure { mean, found, taken };
