@@ -21,7 +21,7 @@ FOLDS = """folds : int, default=5
         Folds for held-out losses, which cost no further pass; 1 for none.
     precision : {"auto", "double", "single", "fast"}, default="auto"
         How products of features are formed; they are added up in double precision, always. Single
-        is twice as fast. Covariances then have an error of about 1e-7 of the variances, and a
+        is up to twice as fast. Covariances then have the error of single precision, and a
         direction with less than 1e-5 of a feature's variance is left out. Fast is single precision
         on the matrix units of a GPU; without a GPU it is single. "auto" is single for float32 rows
         of 256 columns or more without a kernel, and double otherwise.
