@@ -66,6 +66,7 @@ impl Encoder {
         let count = match rows {
             Values::Double(rows) => rows.len(),
             Values::Single(rows) => rows.len(),
+            Values::Placed(rows) => rows.rows,
         };
         let mut first = 0;
         while first < count {
@@ -73,11 +74,17 @@ impl Encoder {
             let part = match rows {
                 Values::Double(rows) => Values::Double(&rows[first..first + some]),
                 Values::Single(rows) => Values::Single(&rows[first..first + some]),
+                Values::Placed(rows) => Values::Placed(rows.slice(first, some)),
             };
             let (address, stride) = (self.inputs.at(0), self.features.inputs);
             // SAFETY: the buffer has room for a chunk of rows.
             unsafe { self.staging.send(part, stride, address, &self.stream) }?;
-            let source = Source { address, stride, single: matches!(rows, Values::Single(_)) };
+            let source = match part {
+                Values::Placed(x) => {
+                    Source { address: x.address, stride: x.stride, single: x.single }
+                }
+                _ => Source { address, stride, single: matches!(part, Values::Single(_)) },
+            };
             // SAFETY: the rows are in the buffer.
             if let Some(bad) = unsafe { self.chunk(source, some, to) }? {
                 return Ok(Some(first + bad));

@@ -6,12 +6,11 @@ use std::time::Instant;
 use cudarc::driver::CudaStream;
 use rayon::prelude::*;
 use sarl::Precision;
-use sarl::engine::{Accumulator, FeaturePlan, Rows, SumsPlan, Values};
+use sarl::engine::{Accumulator, FeaturePlan, Placed, Rows, SumsPlan, Values};
 
 use crate::blas::{Blas, Kind};
 use crate::engine::Cuda;
 use crate::fault::Fault;
-use crate::features::Source;
 use crate::gpu::Gpu;
 use crate::memory::{Buffer, Pinned};
 use crate::sums::Sums;
@@ -38,6 +37,10 @@ impl Locked {
     pub fn numbers(&mut self) -> Result<&mut [f64], Fault> {
         self.memory.numbers(self.len)
     }
+}
+
+fn told(error: sarl::Error) -> Fault {
+    Fault::Call { reason: error.to_string() }
 }
 
 impl Bench {
@@ -184,19 +187,23 @@ impl Bench {
                         Some(*end)
                     })
                     .collect();
+                let address = x.at(first * width);
+                let (device, single) = (self.gpu.context().ordinal(), false);
+                let placed =
+                    Placed { device, address, rows: count, columns: width, stride: width, single };
                 let rows = Rows {
-                    inputs: Values::Double(&[]),
+                    inputs: Values::Placed(placed),
                     beside: &[],
                     order: &order,
                     ends: &ends,
                     roots: None,
                     codes: &[&codes[..count], &codes[..count]],
                 };
-                let source = Source { address: x.at(first * width), stride: width, single: false };
-                // SAFETY: `x` has all rows and stays.
-                unsafe { sums.push_there(source, &rows, count) }?;
+                // `x` has all rows and stays.
+                sums.look(&placed).map_err(told)?;
+                sums.push(&rows).map_err(told)?;
             }
-            sums.wait()?;
+            sums.finish()?;
             best = best.min(start.elapsed().as_secs_f64());
         }
         Ok(best)

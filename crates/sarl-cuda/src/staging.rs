@@ -3,10 +3,12 @@
 //! Each thread packs rows into a piece of its own and hands it to the device, which copies it while the
 //! thread packs the next one. Rows that are page-locked already are copied from where they lie.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use cudarc::driver::{CudaEvent, CudaStream, sys};
 use rayon::prelude::*;
+use sarl::Element;
 use sarl::engine::Values;
 
 use crate::fault::Fault;
@@ -18,6 +20,14 @@ const PIECE: usize = 2 << 20;
 /// Pieces for each thread, and in all.
 const PER_THREAD: usize = 2;
 const MOST: usize = 64;
+
+/// What is known of rows that were sent.
+pub(crate) enum Looked {
+    /// Nobody has looked at their values.
+    Not,
+    /// The first row that has a value that is not finite, if there is one.
+    Found(Option<usize>),
+}
 
 /// The pieces, with what says that each has been copied.
 pub(crate) struct Staging {
@@ -38,7 +48,8 @@ impl Staging {
         Ok(Staging { gpu: Arc::clone(gpu), bytes, free })
     }
 
-    /// Copies rows of `width` numbers to an address, one after the other.
+    /// Copies rows of `width` numbers to an address, one after the other, and looks for values that are
+    /// not finite on the way. Rows that lie on the device stay there.
     ///
     /// # Safety
     /// The address has room for all rows until the stream is done; rows that are page-locked stay until
@@ -49,39 +60,45 @@ impl Staging {
         width: usize,
         to: u64,
         stream: &CudaStream,
-    ) -> Result<(), Fault> {
+    ) -> Result<Looked, Fault> {
         // SAFETY: the caller's promise.
         match rows {
             Values::Double(rows) => unsafe { self.send_rows(rows, width, to, stream) },
             Values::Single(rows) => unsafe { self.send_rows(rows, width, to, stream) },
+            Values::Placed(_) => Ok(Looked::Not),
         }
     }
 
-    unsafe fn send_rows<T: Plain>(
+    unsafe fn send_rows<T: Plain + Element>(
         &self,
         rows: &[&[T]],
         width: usize,
         to: u64,
         stream: &CudaStream,
-    ) -> Result<(), Fault> {
+    ) -> Result<Looked, Fault> {
         let bytes = width * size_of::<T>();
         if rows.is_empty() || bytes == 0 {
-            return Ok(());
+            return Ok(Looked::Found(None));
         }
         self.gpu.fits(bytes, self.bytes)?;
         if let Some(all) = locked(rows, width) {
             // SAFETY: the caller's promise.
             unsafe { cudarc::driver::result::memcpy_htod_async(to, all, stream.cu_stream()) }?;
-            return Ok(());
+            return Ok(Looked::Not);
         }
         let some = self.bytes / bytes;
-        rows.par_chunks(some).enumerate().try_for_each(|(i, rows)| {
+        let bad = AtomicUsize::new(usize::MAX);
+        rows.par_chunks(some).enumerate().try_for_each(|(i, rows)| -> Result<(), Fault> {
             self.gpu.bind()?;
             let (mut piece, copied) = self.piece();
             let sent = (|| {
                 copied.synchronize()?;
                 let packed = piece.numbers::<T>(rows.len() * width)?;
-                for (to, row) in packed.chunks_exact_mut(width).zip(rows) {
+                for (k, (to, row)) in packed.chunks_exact_mut(width).zip(rows).enumerate() {
+                    // No early exit: the loop vectorises, and almost every row is fine.
+                    if row.iter().fold(false, |bad, v| bad | !v.finite()) {
+                        bad.fetch_min(i * some + k, Ordering::Relaxed);
+                    }
                     to.copy_from_slice(row);
                 }
                 // SAFETY: the caller's promise; the piece is not written again before the event.
@@ -90,7 +107,9 @@ impl Staging {
             })();
             self.free.lock().unwrap_or_else(PoisonError::into_inner).push((piece, copied));
             sent
-        })
+        })?;
+        let bad = bad.into_inner();
+        Ok(Looked::Found((bad != usize::MAX).then_some(bad)))
     }
 
     /// A piece that nobody fills; the device may still be copying it.

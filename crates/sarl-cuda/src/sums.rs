@@ -4,26 +4,32 @@
 //! taken in chunks, in the order of their folds: their features `u`, about the shift and times the root
 //! of the weight, are the columns of one matrix, and each fold adds `u uᵀ` to its scatter. Sums of
 //! classes are added up in segments of rows, in a fixed order.
+//!
+//! Where features are the inputs, what only moves numbers runs beside the products: `u` of the next
+//! chunk and the sums of classes, on a stream of their own. There are two `u` for that.
 
 mod products;
 mod shift;
 
 use std::sync::Arc;
 
-use cudarc::driver::CudaStream;
+use cudarc::driver::{CudaEvent, CudaStream, result};
 use faer::Mat;
-use sarl::Precision;
-use sarl::engine::{Accumulator, DeviceSums, Rows, SumsPlan, Values, scatter_rows};
+use rayon::prelude::*;
+use sarl::engine::{
+    Accumulator, DeviceSums, NotFinite, Placed, Rows, SumsPlan, Values, scatter_rows,
+};
+use sarl::{Map, Precision};
 
 use crate::blas::Blas;
 use crate::fault::Fault;
 use crate::features::{Features, Picked, Source, gather};
 use crate::gpu::Gpu;
 use crate::kernels::{Arg, NONE, over_rows};
-use crate::memory::Buffer;
+use crate::memory::{Buffer, Plain};
 use crate::room::Room;
 use crate::slot::{Pieces, Slot};
-use crate::staging::Staging;
+use crate::staging::{Looked, Staging};
 
 /// Rows whose mean is the shift, where rows have no weights.
 const SHIFT_ROWS: usize = 1024;
@@ -46,11 +52,31 @@ pub enum Products {
     Fast,
 }
 
+/// As many `u` as there are where they are filled beside the products.
+pub(crate) const TURNS: usize = 2;
+
+fn events(gpu: &Gpu, count: usize) -> Result<Vec<CudaEvent>, Fault> {
+    (0..count).map(|_| Ok(gpu.context().new_event(None)?)).collect()
+}
+
+/// The numbers of one row at an address of the device.
+///
+/// # Safety
+/// They are there.
+unsafe fn read_row<T: Plain + Default>(at: u64, columns: usize) -> Result<Vec<T>, Fault> {
+    let mut values = vec![T::default(); columns];
+    // SAFETY: the caller's promise; the copy is done when this returns.
+    unsafe { result::memcpy_dtoh_sync(&mut values, at) }?;
+    Ok(values)
+}
+
 /// The accumulator; see the module.
 pub(crate) struct Sums {
     pub(crate) gpu: Arc<Gpu>,
     pub(crate) copy: Arc<CudaStream>,
     pub(crate) compute: Arc<CudaStream>,
+    /// What fills `u` and adds up classes; that of the products, where features are computed.
+    pub(crate) side: Arc<CudaStream>,
     blas: Blas,
     staging: Staging,
     features: Features,
@@ -69,7 +95,12 @@ pub(crate) struct Sums {
     shift: Buffer<f64>,
     /// Whether the shift is known.
     begun: bool,
-    u: Buffer<f64>,
+    u: Vec<Buffer<f64>>,
+    /// Each `u` is filled; its products are formed.
+    filled: Vec<CudaEvent>,
+    used: Vec<CudaEvent>,
+    /// The `u` of the next chunk.
+    turn: usize,
     single: Option<Single>,
     segment_sums: Buffer<f64>,
     means: Buffer<f64>,
@@ -84,7 +115,7 @@ enum How {
 
 /// What products in single precision need.
 struct Single {
-    u: Buffer<f32>,
+    u: Vec<Buffer<f32>>,
     product: Buffer<f32>,
     /// The parts of numbers for the matrix units.
     parts: Option<(Buffer<f32>, Buffer<f32>)>,
@@ -106,6 +137,12 @@ impl Sums {
         // What comes next goes before the products, which take all of the device.
         let copy = gpu.context().new_stream_with_priority(FIRST)?;
         let compute = gpu.context().new_stream()?;
+        let linear = matches!(plan.features.map, Map::Linear);
+        let side = match linear {
+            true => gpu.context().new_stream_with_priority(FIRST)?,
+            false => Arc::clone(&compute),
+        };
+        let turns = if linear { TURNS } else { 1 };
         let blas = Blas::new(gpu, &compute)?;
         let (columns, ld, chunk) = (room.columns, room.ld, room.chunk);
         let classes = 1 + plan.groups.iter().sum::<usize>();
@@ -114,7 +151,9 @@ impl Sums {
             _ => {
                 let part = || Buffer::new(gpu, 3 * WIDEN_FAST * ld);
                 let parts = if how == How::Fast { Some((part()?, part()?)) } else { None };
-                let (u, product) = (Buffer::new(gpu, chunk * ld)?, Buffer::new(gpu, columns * ld)?);
+                let u =
+                    (0..turns).map(|_| Buffer::new(gpu, chunk * ld)).collect::<Result<_, _>>()?;
+                let product = Buffer::new(gpu, columns * ld)?;
                 Some(Single { u, product, parts })
             }
         };
@@ -129,14 +168,15 @@ impl Sums {
             weights: vec![0.0; plan.folds * classes],
             shift: Buffer::new(gpu, columns)?,
             begun: false,
-            u: Buffer::new(
-                gpu,
-                if how == How::Double || !features.is_linear() {
-                    chunk * ld
-                } else {
-                    SHIFT_ROWS.min(chunk) * ld
-                },
-            )?,
+            u: (0..turns)
+                .map(|_| match how == How::Double || !linear {
+                    true => Buffer::new(gpu, chunk * ld),
+                    false => Buffer::new(gpu, SHIFT_ROWS.min(chunk) * ld),
+                })
+                .collect::<Result<_, _>>()?,
+            filled: events(gpu, turns)?,
+            used: events(gpu, turns)?,
+            turn: 0,
             segment_sums: Buffer::new(gpu, room.segments * columns)?,
             means: Buffer::new(gpu, columns)?,
             groups: plan.groups.clone(),
@@ -148,6 +188,7 @@ impl Sums {
             how,
             copy,
             compute,
+            side,
             blas,
         })
     }
@@ -157,59 +198,57 @@ impl Sums {
         1 + self.groups.iter().sum::<usize>()
     }
 
-    /// Adds rows that lie on this device at `source`.
-    ///
-    /// # Safety
-    /// So many rows are there, and stay until [`Sums::wait`].
-    pub(crate) unsafe fn push_there(
-        &mut self,
-        source: Source,
-        rows: &Rows<'_>,
-        count: usize,
-    ) -> Result<Option<usize>, Fault> {
-        self.gpu.bind()?;
-        self.put(rows, count, Some(source))
-    }
-
     /// Waits until all rows are added.
-    pub(crate) fn wait(&self) -> Result<(), Fault> {
+    pub(crate) fn finish(&self) -> Result<(), Fault> {
+        self.gpu.bind()?;
+        self.side.synchronize()?;
         Ok(self.compute.synchronize()?)
     }
 
-    fn put(
-        &mut self,
-        rows: &Rows<'_>,
-        count: usize,
-        there: Option<Source>,
-    ) -> Result<Option<usize>, Fault> {
-        let pieces = Pieces::new(rows, (&self.groups, self.folds), self.room.chunk);
+    fn put(&mut self, rows: &Rows<'_>) -> Result<Option<usize>, Fault> {
+        self.gpu.bind()?;
+        let (count, width) = (rows.count(), self.features.inputs);
+        self.gpu.fits(count, self.room.block)?;
         let at = self.next;
         self.next = 1 - self.next;
         // What the slot held is needed until the work on it is done.
         self.copy.wait(&self.slots[at].done)?;
         let slot = &mut self.slots[at];
-        let source = match there {
-            Some(source) => source,
-            None => {
-                let single = matches!(rows.inputs, Values::Single(_));
-                let (address, width) = (slot.inputs.at(0), self.features.inputs);
-                // SAFETY: the slot has room for as many rows as a call may bring.
-                unsafe { self.staging.send(rows.inputs, width, address, &self.copy) }?;
-                Source { address, stride: width, single }
+        let source = match rows.inputs {
+            Values::Placed(x) => Source { address: x.address, stride: x.stride, single: x.single },
+            Values::Single(_) => Source { address: slot.inputs.at(0), stride: width, single: true },
+            Values::Double(_) => {
+                Source { address: slot.inputs.at(0), stride: width, single: false }
             }
         };
-        if let Some(bad) = slot.check(&self.gpu, &self.copy, source, self.features.inputs, count)? {
-            return Ok(Some(bad));
+        let (staging, copy) = (&self.staging, &self.copy);
+        // The lists are made while the rows are sent.
+        let (looked, pieces) = rayon::join(
+            // SAFETY: the slot has room for as many rows as a call may bring.
+            || unsafe { staging.send(rows.inputs, width, source.address, copy) },
+            || Pieces::new(rows, (&self.groups, self.folds), self.room.chunk),
+        );
+        let bad = match (looked?, rows.inputs) {
+            (Looked::Found(bad), _) => bad,
+            (Looked::Not, Values::Placed(_)) => None,
+            (Looked::Not, _) => slot.check(&self.gpu, &self.copy, source, width, count)?,
+        };
+        if bad.is_some() {
+            // What was sent may not be written over before it has arrived.
+            self.copy.synchronize()?;
+            return Ok(bad);
         }
         slot.bring(rows, &pieces, &self.copy)?;
         slot.ready.record(&self.copy)?;
         self.compute.wait(&slot.ready)?;
+        self.side.wait(&slot.ready)?;
         self.follow(at, source, rows)?;
         for piece in &pieces.chunks {
             // SAFETY: the slot and the source stay until `done` is met.
             unsafe { self.add_chunk(at, source, piece) }?;
+            self.turn = (self.turn + 1) % self.u.len();
         }
-        self.slots[at].done.record(&self.compute)?;
+        self.slots[at].done.record(&self.side)?;
         self.weights.iter_mut().zip(&pieces.weights).for_each(|(w, more)| *w += more);
         Ok(None)
     }
@@ -231,7 +270,7 @@ impl Sums {
         let behind = u + (self.features.outputs * if single { 4 } else { 8 }) as u64;
         // SAFETY: the caller's promise.
         unsafe {
-            gather(&self.gpu, &self.compute, picked, beside, how, (behind, self.room.ld, single))
+            gather(&self.gpu, &self.side, picked, beside, how, (behind, self.room.ld, single))
         }
     }
 
@@ -246,37 +285,28 @@ impl Sums {
         let picked = Picked { source, order: slot.order.at(0), first, rows };
         let shift = |j: usize| Arg::from(self.shift.at(j));
         let behind = [shift(self.features.outputs), NONE, slot.roots()];
+        let turn = self.turn;
+        self.side.wait(&self.used[turn])?;
         // SAFETY: the caller's promise.
         unsafe {
-            let u = match (&self.single, self.features.is_linear()) {
-                (None, true) => {
+            let u = match self.features.is_linear() {
+                true => {
+                    let (to, single) = match &self.single {
+                        None => (self.u[turn].at(0), false),
+                        Some(single) => (single.u[turn].at(0), true),
+                    };
                     let how = [shift(0), NONE, slot.roots()];
-                    gather(
-                        &self.gpu,
-                        &self.compute,
-                        picked,
-                        self.features.inputs,
-                        how,
-                        (self.u.at(0), ld, false),
-                    )?;
-                    (self.u.at(0), false)
+                    let width = self.features.inputs;
+                    gather(&self.gpu, &self.side, picked, width, how, (to, ld, single))?;
+                    (to, single)
                 }
-                (Some(single), true) => {
-                    let how = [shift(0), NONE, slot.roots()];
-                    gather(
-                        &self.gpu,
-                        &self.compute,
-                        picked,
-                        self.features.inputs,
-                        how,
-                        (single.u.at(0), ld, true),
-                    )?;
-                    (single.u.at(0), true)
-                }
-                (single, false) => self.map_chunk(slot, picked, single.as_ref())?,
+                false => self.map_chunk(slot, picked, self.single.as_ref())?,
             };
             self.bring_beside(at, (first, rows), behind, u)?;
+            self.filled[turn].record(&self.side)?;
+            self.compute.wait(&self.filled[turn])?;
             self.add_products(u.0, chunk)?;
+            self.used[turn].record(&self.compute)?;
             self.add_segments(slot, u, chunk)
         }
     }
@@ -288,7 +318,7 @@ impl Sums {
         picked: Picked,
         single: Option<&Single>,
     ) -> Result<(u64, bool), Fault> {
-        let (u, ld, m, rows) = (self.u.at(0), self.room.ld, self.features.outputs, picked.rows);
+        let (u, ld, m, rows) = (self.u[0].at(0), self.room.ld, self.features.outputs, picked.rows);
         // SAFETY: the caller's promise.
         unsafe {
             self.features.apply(&self.gpu, (&self.blas, &self.compute), picked, (u, ld))?;
@@ -304,7 +334,7 @@ impl Sums {
             ];
             over_rows(&self.compute, &self.gpu.kernels.centre_rows, (m, rows), &args)?;
             let Some(single) = single else { return Ok((u, false)) };
-            let to = single.u.at(0);
+            let to = single.u[0].at(0);
             let args =
                 [u.into(), to.into(), (ld as u64).into(), (m as u32).into(), (rows as u32).into()];
             over_rows(&self.compute, &self.gpu.kernels.narrow, (m, rows), &args)?;
@@ -313,14 +343,16 @@ impl Sums {
     }
 
     fn read(&mut self) -> Result<(Vec<f64>, Vec<DeviceSums>), Fault> {
-        self.gpu.bind()?;
+        self.finish()?;
         let (columns, ld, classes) = (self.room.columns, self.room.ld, self.classes());
         let mut shift = vec![0.0; columns];
         self.shift.read(0, &mut shift, &self.compute)?;
         let mut folds = Vec::with_capacity(self.folds);
         let mut tables = vec![0.0; classes * columns];
-        for fold in 0..self.folds {
-            let mut scatter = Mat::<f64>::zeros(scatter_rows(columns), columns);
+        // Pages that are new to the process take longer than the copy: each fold has a thread for them.
+        let empty = |_| Mat::<f64>::zeros(scatter_rows(columns), columns);
+        let scatters: Vec<Mat<f64>> = (0..self.folds).into_par_iter().map(empty).collect();
+        for (fold, mut scatter) in scatters.into_iter().enumerate() {
             // The lower triangle is all that counts, but whole columns are copied faster.
             let slices = scatter.as_mut().col_iter_mut().filter_map(|column| {
                 column.try_as_col_major_mut().map(|column| &mut column.as_slice_mut()[..columns])
@@ -347,6 +379,25 @@ impl Sums {
         Ok((shift, folds))
     }
 
+    /// The first value of rows on the device that is not finite.
+    fn find(&mut self, x: &Placed) -> Result<Option<NotFinite>, Fault> {
+        self.gpu.bind()?;
+        // Whoever wrote the rows may still be at it, on a stream of theirs.
+        self.gpu.context().synchronize()?;
+        let source = Source { address: x.address, stride: x.stride, single: x.single };
+        let found = self.slots[0].check(&self.gpu, &self.copy, source, x.columns, x.rows)?;
+        let Some(row) = found else { return Ok(None) };
+        let at = x.slice(row, 1).address;
+        let values: Vec<f64> = match x.single {
+            // SAFETY: the row lies there.
+            true => unsafe { read_row::<f32>(at, x.columns)? }.into_iter().map(f64::from).collect(),
+            // SAFETY: as before.
+            false => unsafe { read_row::<f64>(at, x.columns)? },
+        };
+        let column = values.iter().position(|v| !v.is_finite()).unwrap_or(0);
+        Ok(Some((row, column, values.get(column).copied().unwrap_or(f64::NAN))))
+    }
+
     fn error(&self, fault: Fault) -> sarl::Error {
         sarl::Error::Device { device: self.gpu.name(), message: fault.to_string() }
     }
@@ -358,11 +409,19 @@ impl Accumulator for Sums {
     }
 
     fn push(&mut self, rows: &Rows<'_>) -> sarl::Result<Option<usize>> {
-        let count = rows.count();
-        self.gpu
-            .bind()
-            .and_then(|()| self.put(rows, count, None))
-            .map_err(|fault| self.error(fault))
+        self.put(rows).map_err(|fault| self.error(fault))
+    }
+
+    fn reaches(&self, rows: &Placed) -> bool {
+        rows.device == self.gpu.context().ordinal()
+    }
+
+    fn look(&mut self, rows: &Placed) -> sarl::Result<Option<NotFinite>> {
+        self.find(rows).map_err(|fault| self.error(fault))
+    }
+
+    fn wait(&mut self) -> sarl::Result<()> {
+        self.finish().map_err(|fault| self.error(fault))
     }
 
     fn sums(&mut self) -> sarl::Result<(Vec<f64>, Vec<DeviceSums>)> {

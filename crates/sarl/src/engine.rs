@@ -104,6 +104,34 @@ pub enum Values<'a> {
     Double(&'a [&'a [f64]]),
     /// Rows of single precision.
     Single(&'a [&'a [f32]]),
+    /// Rows that lie on a device.
+    Placed(Placed),
+}
+
+/// Rows that lie in the memory of a device. They must stay as they are until they were added; an
+/// address that the device does not know is an error of its driver.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Placed {
+    /// The number of the device.
+    pub device: usize,
+    /// Where the first number lies.
+    pub address: u64,
+    /// The number of rows.
+    pub rows: usize,
+    /// The numbers of a row, which lie one behind the other.
+    pub columns: usize,
+    /// Numbers from the start of one row to that of the next.
+    pub stride: usize,
+    /// Whether they are of single precision; doubles otherwise.
+    pub single: bool,
+}
+
+impl Placed {
+    /// Rows `start..start + rows` of these.
+    pub fn slice(self, start: usize, rows: usize) -> Self {
+        let size = if self.single { 4 } else { 8 };
+        Placed { address: self.address + (start * self.stride * size) as u64, rows, ..self }
+    }
 }
 
 /// Rows for a device.
@@ -129,9 +157,13 @@ impl Rows<'_> {
         match self.inputs {
             Values::Double(rows) => rows.len(),
             Values::Single(rows) => rows.len(),
+            Values::Placed(rows) => rows.rows,
         }
     }
 }
+
+/// A value that is not finite: its row, its column and what it is.
+pub type NotFinite = (usize, usize, f64);
 
 /// Rows of the matrix that holds a scatter of so many columns: a few more, for the sake of speed.
 pub fn scatter_rows(columns: usize) -> usize {
@@ -155,8 +187,25 @@ pub trait Accumulator: Send {
     fn capacity(&self) -> usize;
 
     /// Adds rows. The number of the first row that has an input that is not finite, if there is one:
-    /// nothing is added then.
+    /// nothing is added then. Rows that lie on the device are not looked at.
     fn push(&mut self, rows: &Rows<'_>) -> Result<Option<usize>>;
+
+    /// Whether these rows lie where it adds them up.
+    fn reaches(&self, rows: &Placed) -> bool {
+        let _ = rows;
+        false
+    }
+
+    /// Waits until all rows were read that lie on the device.
+    fn wait(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    /// The first value of rows on the device that is not finite, whoever wrote them there.
+    fn look(&mut self, rows: &Placed) -> Result<Option<NotFinite>> {
+        let _ = rows;
+        Ok(None)
+    }
 
     /// The shift, and the sums of each fold about it.
     fn sums(&mut self) -> Result<(Vec<f64>, Vec<DeviceSums>)>;

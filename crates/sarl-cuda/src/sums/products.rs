@@ -80,7 +80,7 @@ impl Sums {
         ];
         // SAFETY: the caller's promise; a chunk has no more segments than there is room for.
         unsafe {
-            over_all(&self.compute, kernel, (columns, chunk.segments.1), &args)?;
+            over_all(&self.side, kernel, (columns, chunk.segments.1), &args)?;
             let args = [
                 sums,
                 (columns as u32).into(),
@@ -88,7 +88,7 @@ impl Sums {
                 slot.cell_starts.at(chunk.cell_starts).into(),
                 self.tables.at(0).into(),
             ];
-            over_all(&self.compute, &kernels.add_segments, (columns, chunk.cells.1), &args)
+            over_all(&self.side, &kernels.add_segments, (columns, chunk.cells.1), &args)
         }
     }
 }

@@ -24,6 +24,8 @@ impl Sums {
         if coming <= before || rows.order.is_empty() {
             return Ok(());
         }
+        // It works with `u` and on all sums.
+        self.finish()?;
         let used = match rows.roots {
             Some(_) => rows.order.len(),
             None => rows.order.len().min(SHIFT_ROWS),
@@ -51,11 +53,12 @@ impl Sums {
     ) -> Result<(), Fault> {
         let (slot, ld, columns) = (&self.slots[at], self.room.ld, self.room.columns);
         let picked = Picked { source, order: slot.order.at(0), first, rows };
-        let u = self.u.at(0);
+        let u = self.u[0].at(0);
         // SAFETY: the caller's promise.
         unsafe {
             self.features.apply(&self.gpu, (&self.blas, &self.compute), picked, (u, ld))?;
             self.bring_beside(at, (first, rows), [NONE; 3], (u, false))?;
+            self.side.synchronize()?;
             let args: [Arg; 9] = [
                 u.into(),
                 (ld as u64).into(),
@@ -116,6 +119,7 @@ impl Sums {
             self.compute.synchronize()?;
         }
         self.begun = true;
-        self.shift.fill(0, to, &self.compute)
+        self.shift.fill(0, to, &self.compute)?;
+        Ok(self.compute.synchronize()?)
     }
 }

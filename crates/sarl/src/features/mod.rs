@@ -276,7 +276,7 @@ impl FeatureMap {
     }
 
     /// The coordinates of the rows that span were found with the span.
-    fn check_maps_rows(&self) -> Result<()> {
+    pub(crate) fn check_maps_rows(&self) -> Result<()> {
         let message = "the map of a wide problem has coordinates for its own rows only";
         if self.span.is_some() { Err(Error::Unavailable(message)) } else { Ok(()) }
     }

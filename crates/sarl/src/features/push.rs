@@ -8,7 +8,9 @@ use rayon::prelude::*;
 use super::{Columns, FeatureMap};
 use crate::engine::FeaturePlan;
 use crate::error::Place;
-use crate::moments::{Block, Element, Landmarks, Layout, Moments, MomentsOptions, check_finite};
+use crate::moments::{
+    Block, Coming, Element, Landmarks, Layout, Moments, MomentsOptions, check_finite,
+};
 use crate::{Error, Result};
 
 /// Rows mapped at a time, so that memory does not grow with the block.
@@ -50,7 +52,9 @@ impl FeatureMap {
         check_finite(block.dense, moments.rows(), Place::Feature)?;
         let hashes = block.hashed(moments.options().fold_by)?;
         let block = Block { hashes: hashes.as_deref(), ..block.clone() };
-        if moments.has_engine() && moments.device_takes(self.plan(), block.rows(), false)? {
+        if moments.has_engine()
+            && moments.device_takes(self.plan(), Coming::Here(block.rows()), false)?
+        {
             return self.push_on_device(moments, &block);
         }
         let mut features = Vec::new();

@@ -34,7 +34,7 @@ pub use params::{Approximation, EXACT_ROWS, Features, FitParams, KernelParams, R
 
 use std::sync::Arc;
 
-use crate::engine::Engine;
+use crate::engine::{Engine, Placed};
 use crate::features::{FeatureMap, Scaling, Spanned, Wide};
 use crate::labels::{LabelMap, LabelSample, Reclassed};
 use crate::moments::{Block, Element, Layout, Moments};
@@ -306,6 +306,31 @@ impl Fit {
             Some(labels) => {
                 let (first, state) = (self.state.rows(), &mut self.state);
                 labels.with(block, &self.layout, first, |block| Self::push_into(state, block))
+            }
+        }
+    }
+
+    /// Adds rows whose features lie on a device, with everything else of them in `block`, which has no
+    /// features. Only linear fits take them, by an engine of that device ([`Fit::on`]).
+    pub fn push_placed(&mut self, x: &Placed, block: &Block<'_, f64>) -> Result<()> {
+        self.add_up()?;
+        let first = self.state.rows();
+        let State::Sums { map, moments, .. } = &mut self.state else {
+            return Err(Error::Unavailable(NOT_CHOSEN));
+        };
+        map.check_maps_rows()?;
+        if !map.is_linear() {
+            let why = "features of kernels need rows in host memory: copy them there first";
+            return Err(Error::Unavailable(why));
+        }
+        let moments = Arc::make_mut(moments);
+        if let Some(engine) = self.engine.as_ref().filter(|_| !moments.has_engine()) {
+            moments.on(Arc::clone(engine))?;
+        }
+        match &self.labels {
+            None => moments.push_placed(x, block),
+            Some(labels) => {
+                labels.with(block, &self.layout, first, |block| moments.push_placed(x, block))
             }
         }
     }

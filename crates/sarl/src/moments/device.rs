@@ -7,14 +7,27 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use rayon::prelude::*;
 
-use super::Moments;
 use super::block::{Block, Element, check_finite, row_slice};
 use super::lane::Lane;
 use super::sums::Sums;
-use crate::engine::{Accumulator, DeviceSums, Engine, FeaturePlan, Rows, SumsPlan};
+use super::{FoldBy, Moments};
+use crate::engine::{
+    Accumulator, DeviceSums, Engine, FeaturePlan, NotFinite, Placed, Rows, SumsPlan, Values,
+};
 use crate::error::Place;
 use crate::features::Map;
 use crate::{Error, Result};
+
+const NO_DEVICE: &str = "there is no device for these rows";
+
+/// Where rows come from.
+#[derive(Clone, Copy)]
+pub(crate) enum Coming {
+    /// So many rows in host memory, which are copied only where that pays.
+    Here(usize),
+    /// From the device itself.
+    There,
+}
 
 /// A device that takes the rows.
 #[derive(Clone, Debug)]
@@ -142,7 +155,7 @@ impl Moments {
     pub(crate) fn device_takes(
         &mut self,
         features: FeaturePlan<'_>,
-        rows: usize,
+        rows: Coming,
         single: bool,
     ) -> Result<bool> {
         let Some(Device { engine, running, refused, used, expected }) = &mut self.device else {
@@ -160,7 +173,9 @@ impl Moments {
             self.settle()?;
             return self.device_takes(features, rows, single);
         }
-        if !engine.pays(&features, (*expected).max(rows as u64)) {
+        if let Coming::Here(rows) = rows
+            && !engine.pays(&features, (*expected).max(rows as u64))
+        {
             return Ok(false);
         }
         let plan = SumsPlan {
@@ -190,7 +205,9 @@ impl Moments {
     /// Adds a linear block on the device, if there is one that takes it.
     pub(super) fn push_linear<T: Element>(&mut self, block: &Block<'_, T>) -> Result<bool> {
         let features = FeaturePlan { map: Map::Linear, factor: None, inputs: self.layout.dense };
-        if self.device.is_none() || !self.device_takes(features, block.rows(), T::SINGLE)? {
+        if self.device.is_none()
+            || !self.device_takes(features, Coming::Here(block.rows()), T::SINGLE)?
+        {
             return Ok(false);
         }
         let first = self.seen;
@@ -212,6 +229,64 @@ impl Moments {
         Ok(true)
     }
 
+    /// Adds rows that lie on a device: `block` has everything of them but their features. They are
+    /// refused where no engine of that device takes them, and leave the moments as they were then.
+    pub fn push_placed(&mut self, x: &Placed, block: &Block<'_, f64>) -> Result<()> {
+        if (x.columns, x.rows) != (self.layout.dense, block.rows()) {
+            let (found, expected) = match x.columns == self.layout.dense {
+                true => (x.rows, block.rows()),
+                false => (x.columns, self.layout.dense),
+            };
+            return Err(Error::shape("rows or columns on a device", found, expected));
+        }
+        if self.options.fold_by == FoldBy::Content {
+            let why = "folds by content need rows in host memory: copy them there first";
+            return Err(Error::Unavailable(why));
+        }
+        block.check_beside(&self.layout, self.seen)?;
+        let features = FeaturePlan { map: Map::Linear, factor: None, inputs: self.layout.dense };
+        if block.weights.is_some_and(|w| w.iter().all(|&w| w == 0.0)) || block.rows() == 0 {
+            self.seen += block.rows() as u64;
+            return Ok(());
+        }
+        if !self.device_takes(features, Coming::There, x.single)? {
+            return Err(Error::Unavailable("no engine takes rows that lie on a device"));
+        }
+        if let Some((row, column, value)) = self.look(x)? {
+            let (row, place) = (self.seen + row as u64, Place::Feature(column));
+            return Err(Error::NotFinite { row, place, value });
+        }
+        let capacity = self.device_capacity();
+        let mut start = 0;
+        while start < block.rows() {
+            let part = block.slice(start, capacity.min(block.rows() - start));
+            let there = Values::Placed(x.slice(start, part.rows()));
+            self.push_values(&part, there)?;
+            start += part.rows();
+        }
+        // Their owner may change them from now on.
+        let Some(running) = self.device.as_ref().and_then(|device| device.running.as_ref()) else {
+            return Err(Error::Unavailable(NO_DEVICE));
+        };
+        let mut running = running.lock().unwrap_or_else(PoisonError::into_inner);
+        let at = running.next;
+        running.parts[at].accumulator.wait()
+    }
+
+    /// The first value of rows on a device that is not finite, by the part that reaches them, which gets
+    /// the next rows.
+    fn look(&mut self, x: &Placed) -> Result<Option<NotFinite>> {
+        let Some(running) = self.device.as_ref().and_then(|device| device.running.as_ref()) else {
+            return Err(Error::Unavailable(NO_DEVICE));
+        };
+        let mut running = running.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(at) = running.parts.iter().position(|part| part.accumulator.reaches(x)) else {
+            return Err(Error::Unavailable("the rows lie on another device than the engine's"));
+        };
+        running.next = at;
+        running.parts[at].accumulator.look(x)
+    }
+
     /// The most rows that [`Moments::push_part`] takes.
     pub(crate) fn device_capacity(&self) -> usize {
         let running = self.device.as_ref().and_then(|device| device.running.as_ref());
@@ -224,6 +299,25 @@ impl Moments {
     /// Hands rows to the device: `dense` are what its map takes, the numbers beside them are those of
     /// the block. The number of the first row that is not finite, if there is one.
     pub(crate) fn push_part<T: Element>(&mut self, block: &Block<'_, T>) -> Result<Option<usize>> {
+        let copied;
+        let slices: Vec<&[T]> = match block.dense.try_as_row_major().is_some() {
+            true => (0..block.rows()).filter_map(|i| row_slice(block.dense, i)).collect(),
+            false => {
+                let (rows, width) = block.dense.shape();
+                let numbers = (0..rows).flat_map(|i| block.dense.row(i).iter().copied());
+                copied = numbers.collect::<Vec<T>>();
+                copied.chunks_exact(width.max(1)).collect()
+            }
+        };
+        self.push_values(block, T::values(&slices))
+    }
+
+    /// The same with the inputs of the rows wherever they are.
+    fn push_values<T: Element>(
+        &mut self,
+        block: &Block<'_, T>,
+        inputs: Values<'_>,
+    ) -> Result<Option<usize>> {
         let folds: Vec<usize> = {
             let folds = self.next_folds(block)?;
             let rows = (0..block.rows()).into_par_iter().with_min_len(1024);
@@ -235,23 +329,13 @@ impl Moments {
         let groups = block.groups();
         let beside = beside(block);
         let Some(running) = self.device.as_ref().and_then(|device| device.running.as_ref()) else {
-            return Err(Error::Unavailable("there is no device for these rows"));
+            return Err(Error::Unavailable(NO_DEVICE));
         };
         let mut running = running.lock().unwrap_or_else(PoisonError::into_inner);
         let at = running.next;
         let part = &mut running.parts[at];
-        let copied;
-        let slices: Vec<&[T]> = match block.dense.try_as_row_major().is_some() {
-            true => (0..block.rows()).filter_map(|i| row_slice(block.dense, i)).collect(),
-            false => {
-                let (rows, width) = block.dense.shape();
-                let numbers = (0..rows).flat_map(|i| block.dense.row(i).iter().copied());
-                copied = numbers.collect::<Vec<T>>();
-                copied.chunks_exact(width.max(1)).collect()
-            }
-        };
         let rows = Rows {
-            inputs: T::values(&slices),
+            inputs,
             beside: &beside,
             order: &order,
             ends: &ends,
@@ -261,14 +345,16 @@ impl Moments {
         if let Some(row) = part.accumulator.push(&rows)? {
             return Ok(Some(row));
         }
-        for (fold, sums) in part.sums.iter_mut().enumerate() {
+        part.sums.par_iter_mut().enumerate().for_each(|(fold, sums)| {
             let start = if fold == 0 { 0 } else { ends[fold - 1] };
             for &i in &order[start..ends[fold]] {
                 let i = i as usize;
                 sums.count(block.weights.map_or(1.0, |w| w[i]), &groups, &self.pairs, i);
             }
+        });
+        if !matches!(inputs, Values::Placed(_)) {
+            running.next = (at + 1) % running.parts.len();
         }
-        running.next = (at + 1) % running.parts.len();
         self.seen += block.rows() as u64;
         Ok(None)
     }

@@ -60,6 +60,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::Place;
 use crate::{Error, Mismatch, Result, tolerance};
 use covariances::Rounding;
+pub(crate) use device::Coming;
 use device::Device;
 use lane::{Lane, Plan};
 use sums::Sums;
