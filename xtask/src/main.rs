@@ -1,5 +1,6 @@
 //! What a developer types: `cargo xtask test`, `cargo xtask bench`.
 
+mod builds;
 mod figures;
 mod fuzz;
 mod licences;
@@ -64,31 +65,68 @@ fn main() -> ExitCode {
 /// Every lane in the release profile: dependencies are then built once, for these and for
 /// `cargo run --release`.
 fn test() -> Result<()> {
-    let start = Instant::now();
+    let mut lanes = Lanes::new();
     components()?;
     licences::licences(true)?;
     figures::figures(&["--check".to_owned()])?;
+    builds::check()?;
     cargo(&["fmt", "--all", "--check"])?;
+    lanes.done("licences, figures, features of the builds, rustfmt");
     cargo(&["clippy", "--release", "--workspace", "--all-targets", "--", "-D", "warnings"])?;
+    lanes.done("clippy");
     cargo_with(
         &["doc", "--release", "--workspace", "--no-deps"],
         &[("RUSTDOCFLAGS", "-D warnings")],
     )?;
+    lanes.done("rustdoc");
     // The package as a user gets it, with all that its tests need; the Rust tests ask it too.
     let python = venv(&[".[test,browser]"])?;
     let python = python.to_str().context("the path of target/venv is not text")?;
     run(Command::new(python).args(["-m", "ruff", "check", "python", "browser"]))?;
     run(Command::new(python).args(["-m", "ruff", "format", "--check", "python", "browser"]))?;
+    lanes.done("the Python package with its peers, ruff");
+    cargo(&["test", "--release", "--workspace", "--no-run"])?;
+    lanes.done("Rust tests: build");
     cargo_with(&["test", "--release", "--workspace"], &[("SARL_PYTHON", python)])?;
+    lanes.done("Rust tests and doctests");
     fuzz::smoke()?;
+    lanes.done("fuzzers");
     let node = node()?;
     run(Command::new(python).args(["-m", "pytest"]).env("SARL_NODE_BIN", node))?;
+    lanes.done("Python tests");
     let chromium = chromium()?;
     // The tests of the command have built it.
     let reports = ["-m", "pytest", "browser"];
     run(Command::new(python).args(reports).env("SARL_CHROMIUM", chromium))?;
-    eprintln!("all lanes passed in {:.0} s", start.elapsed().as_secs_f64());
+    lanes.done("reports in a browser");
+    lanes.print();
     Ok(())
+}
+
+/// How long each lane took.
+struct Lanes {
+    start: Instant,
+    last: Instant,
+    done: Vec<(&'static str, f64)>,
+}
+
+impl Lanes {
+    fn new() -> Self {
+        let now = Instant::now();
+        Lanes { start: now, last: now, done: Vec::new() }
+    }
+
+    fn done(&mut self, name: &'static str) {
+        self.done.push((name, self.last.elapsed().as_secs_f64()));
+        self.last = Instant::now();
+    }
+
+    fn print(&self) {
+        eprintln!("\nall lanes passed in {:.0} s", self.start.elapsed().as_secs_f64());
+        for (name, seconds) in &self.done {
+            eprintln!("{seconds:>7.0} s  {name}");
+        }
+    }
 }
 
 /// The folder of the object stores that are programs of Node: that of `SARL_NODE_BIN`, or `target/node`, into
