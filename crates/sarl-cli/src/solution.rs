@@ -81,7 +81,8 @@ impl Report<'_> {
 pub fn result(model: &Model, heldout: Option<&HeldOutLosses>, audit: Option<&Verdict>) -> String {
     let said = verdict::of_model(model, heldout);
     match audit {
-        Some(audit) => format!("{}\n\n{}", emphasis(&wrap(&said), Tone::Strong), audit.shown()),
+        // The worst attacker stands before the linear one.
+        Some(audit) => format!("{}\n\n{}", audit.shown(), emphasis(&wrap(&said), Tone::Strong)),
         None => {
             let scope = "Only linear attackers were looked at; `sarl audit` tries others.";
             format!("{}\n{scope}", emphasis(&wrap(&said), Tone::Strong))

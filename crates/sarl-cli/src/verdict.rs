@@ -31,7 +31,7 @@ pub fn leakage(share: f64) -> String {
 }
 
 /// A share with one digit.
-fn share(value: f64) -> String {
+pub fn share(value: f64) -> String {
     match value {
         v if v <= 0.0 => "nothing measurable".to_owned(),
         v if v < 5e-4 => "less than 0.1 %".to_owned(),

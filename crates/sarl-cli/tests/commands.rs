@@ -92,10 +92,10 @@ fn demo() {
     assert_eq!(run.stderr, "");
     let (linear, rest) = run.stdout.split_once("── RBF kernel encoder").unwrap();
     // What attackers find hangs on the machine too.
-    let (before, after) = linear.split_once("\n\nNo clear gain:").unwrap();
-    let (verdict, after) = after.split_once("\n\nAsked for").unwrap();
+    let (before, after) = linear.split_once("\nNo clear gain:").unwrap();
+    let (verdict, after) = after.split_once("\n\nKeeps").unwrap();
     assert!(verdict.contains("always\nguessing") || verdict.contains("always guessing"));
-    assert_same("demo", &rounded(&format!("{before}\n\nAsked for{after}")));
+    assert_same("demo", &rounded(&format!("{before}\nKeeps{after}")));
     for part in ["── Both fronts", "majority guess", "written to out/"] {
         assert!(rest.contains(part), "{part}");
     }

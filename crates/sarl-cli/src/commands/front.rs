@@ -120,14 +120,18 @@ fn result(rows: &[Row], audited: bool) -> String {
     let (Some((full, full_held)), Some((none, none_held))) = (rows.first(), rows.last()) else {
         return String::new();
     };
-    let held = |text: Option<String>| text.map_or(String::new(), |t| format!(" ({t} on new rows)"));
+    let both = |new_rows: Option<f64>, training: f64, of: &str| {
+        let training = verdict::share(training);
+        match new_rows.map(verdict::share) {
+            Some(new) => format!("{new}{of} (new rows; {training} on the training rows)"),
+            None => format!("{training}{of} (training rows)"),
+        }
+    };
     let said = wrap(&format!(
-        "An encoder that keeps all it can of the target leaks {}{}. One that leaks nothing keeps \
-         {} of that{}.",
-        output::percent(full.leakage),
-        held(full_held.map(|h| verdict::leakage(h.leakage))),
-        output::percent(none.utility),
-        held(none_held.map(|h| output::percent(h.utility))),
+        "An encoder that keeps all it can of the target leaks {}. One that leaks nothing of the \
+         training rows keeps {}.",
+        both(full_held.map(|h| h.leakage), full.leakage, ""),
+        both(none_held.map(|h| h.utility), none.utility, " of that"),
     ));
     let scope = match audited {
         true => "",
