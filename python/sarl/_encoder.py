@@ -15,8 +15,9 @@ from . import _files
 from ._checks import check_ridge, named_columns, threads
 from ._inputs import moment_options, read_rows, unseen
 from ._moments import Moments
+from ._placed import encoded, on_gpu
 from ._rows import is_tensor, native, parts
-from ._shape import Slopes, decoded, follow
+from ._shape import Slopes, decoded, follow, is_configured
 from ._solved import Solved, asked_for
 
 E = TypeVar("E", bound="Encoder")
@@ -117,8 +118,13 @@ class Encoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             Of the type and precision of X, unless :meth:`set_output` was called. A sparse matrix
             gives an array. Tensors keep their gradient, but not through a kernel.
         """
-        X = X if is_tensor(X) else native(X)
+        X = X if is_tensor(X) or on_gpu(X) else native(X)
         solved = self._fitted()
+        if on_gpu(X) and not is_configured(self):
+            with named_columns(solved.columns):
+                z = encoded(self, X)
+            if z is not None:
+                return z
         dense, codes = solved.columns.read(read_rows(self, X, reset=False), unseen(self))
         with named_columns(solved.columns):
             done = [self._encode(solved, part, [c[r] for c in codes]) for r, part in parts(dense)]

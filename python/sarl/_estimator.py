@@ -12,6 +12,7 @@ from ._checks import GOALS, Goal, Limit, is_whole, one_goal, renamed, threads
 from ._encoder import Encoder, not_fitted
 from ._inputs import add_rows, check_criterion, fit_params, name_inputs, needs_target
 from ._moments import Moments
+from ._placed import on_gpu
 from ._results import Bounds, Front, HeldOut, Point
 from ._rows import flat, is_tensor, native
 from ._solved import Solved
@@ -132,7 +133,7 @@ class Estimator(Encoder):
         sample_weight: ArrayLike | None = None,
     ) -> Any:
         """Fit the encoder, and encode the same rows; see :meth:`fit` and :meth:`transform`."""
-        X = X if is_tensor(X) else native(X)
+        X = X if is_tensor(X) or on_gpu(X) else native(X)
         self.fit(X, y, sensitive_features=sensitive_features, sample_weight=sample_weight)
         return self.transform(X)
 

@@ -13,6 +13,8 @@ from . import _criterion
 from ._checks import PRECISIONS, check_choice, check_folds, is_whole
 from ._columns import Columns, first_category
 from ._moments import Moments
+from ._placed import Placed, on_gpu
+from ._placed import read as placed
 from ._progress import Bar
 from ._rows import frame, is_table, native
 
@@ -91,7 +93,7 @@ def add_rows(
     estimator: Any, moments: Moments | None, X: Any, y: Any, s: Any, w: Any, *, least: int
 ) -> Moments:
     """These moments, or new ones, with more rows. Nothing changes where rows are refused."""
-    rows = read_rows(estimator, X, reset=moments is None, least=least)
+    rows = read_rows(estimator, X, reset=moments is None, least=least, place=True)
     hidden, leave_out = read_sensitive(estimator, rows, s)
     beside = needs_target(estimator)
     if y is None and beside:
@@ -128,11 +130,15 @@ def name_inputs(estimator: Any, columns: Columns) -> None:
         estimator.feature_names_in_ = np.asarray(columns.names, object)
 
 
-def read_rows(estimator: Any, X: Any, *, reset: bool, least: int = 1) -> Any:
-    """X as an array, a sparse matrix or a table; its columns are stored, or checked."""
-    X = native(X)
+def read_rows(estimator: Any, X: Any, *, reset: bool, least: int = 1, place: bool = False) -> Any:
+    """X as an array, a sparse matrix or a table; its columns are stored, or checked.
+
+    With `place`, rows on a GPU stay there where nothing asks for them in host memory.
+    """
+    place = place and estimator.device != "cpu" and estimator.sensitive is None
+    X = placed(X) if place and on_gpu(X) else native(X)
     name = type(estimator).__name__
-    if not is_table(X):
+    if not is_table(X) and not isinstance(X, Placed):
         return validate_data(
             estimator,
             X,
@@ -148,6 +154,8 @@ def read_rows(estimator: Any, X: Any, *, reset: bool, least: int = 1) -> Any:
             f"Found array with {X.shape[0]} sample(s) (shape={tuple(X.shape)}) while a minimum "
             f"of {least} is required by {name}."
         )
+    if isinstance(X, Placed):
+        return X
     category = first_category(X) if estimator._erases else None
     if category is not None:
         raise ValueError(

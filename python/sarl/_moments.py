@@ -23,6 +23,8 @@ from ._checks import (
 from ._columns import Codes, Columns
 from ._label import MERGING, Label, Values
 from ._labels import Treats
+from ._placed import Placed, here, on_gpu
+from ._placed import read as placed
 from ._progress import Progress
 from ._rows import is_table, native, parts
 from ._words import documented
@@ -199,8 +201,8 @@ class Moments:
         Moments
             Itself.
         """
-        X = native(X)
-        if not is_table(X):
+        X = placed(X) if on_gpu(X) else native(X)
+        if not is_table(X) and not isinstance(X, Placed):
             X = check_array(
                 X,
                 accept_sparse="csr",
@@ -225,6 +227,9 @@ class Moments:
     ) -> None:
         if s is None:
             raise ValueError("sensitive_features is missing: it is what is to be hidden")
+        if isinstance(X, Placed) and not self._adds_there():
+            X = X.host()
+        sample_weight = here(sample_weight)
         if self._columns is None:
             columns = Columns.learn(X, leave_out)
             dense, codes = columns.read(X, unseen)
@@ -238,7 +243,9 @@ class Moments:
             weights = _check_sample_weight(sample_weight, dense, dtype=np.float64, copy=False)
             weights = np.ascontiguousarray(weights)
         labels, values = self._read_labels(y, s, weights)
-        ids = None if row_id is None else _merging.id_keys(row_id, dense.shape[0])
+        if isinstance(dense, Placed) and any(label.kernel for label in labels):
+            dense = dense.host()
+        ids = None if row_id is None else _merging.id_keys(here(row_id), dense.shape[0])
         self._add(Part(columns, dense, codes, labels, values, weights, ids), progress)
 
     def _add(self, part: Part, progress: Progress | None = None) -> None:
@@ -256,7 +263,9 @@ class Moments:
         keys = self._keys(part)
         core = self._ready(part)
         with named_columns(columns):
-            for rows, some in parts(dense):
+            if isinstance(dense, Placed):
+                dense = self._push_there(core, part, keys, progress)
+            for rows, some in () if dense is None else parts(dense):
                 core.push(
                     some,
                     [c[rows] for c in codes],
@@ -276,14 +285,42 @@ class Moments:
         if self._core is None or self._columns is None:
             return self._begin(part)
         same = all(a.size == b.size for a, b in zip(self._labels, part.labels, strict=True))
-        if self._in_place and same and not part.codes:
+        # Rows on a GPU are looked at before any of them is added: no copy to go back to is needed.
+        in_place = self._in_place or isinstance(part.dense, Placed)
+        if in_place and same and not part.codes:
             return self._core
+        self._settle()
         core = self._core.copy()
         _merging.recode(core, self._columns, part.columns)
         for place, (old, new) in enumerate(zip(self._labels, part.labels, strict=True)):
             if new.size != old.size:
                 self._reclass(core, place, list(range(old.size)), new)
         return core
+
+    def _adds_there(self) -> bool:
+        """Whether rows that lie on a GPU are added up there."""
+        return self.device != "cpu" and self._kernel is None and self.fold_by != "content"
+
+    def _push_there(
+        self,
+        core: _core.Fit,
+        part: Part,
+        keys: NDArray[np.uint64] | None,
+        progress: Progress | None,
+    ) -> NDArray[Any] | None:
+        """Adds rows where they lie; a copy of them in host memory, where no GPU takes them."""
+        beside = (part.values, part.weights)
+        if not core.push_placed(part.dense.core, *beside, keys=keys, threads=threads(self.n_jobs)):
+            copied: NDArray[Any] = part.dense.host()
+            return copied
+        if progress is not None:
+            progress(part.dense.shape[0])
+        return None
+
+    def _settle(self) -> None:
+        """Takes over what a GPU has added up."""
+        if self._core is not None:
+            self._core.settle(threads(self.n_jobs))
 
     def _keys(self, part: Part) -> NDArray[np.uint64] | None:
         """What decides on the fold of each row, beside its numbers or alone."""
@@ -338,7 +375,8 @@ class Moments:
             features_are_target=self._keeps(labels),
             keep_inputs=self._kernel is not None,
         )
-        core.on(self.device, self.precision == "fast")
+        near = dense.device if isinstance(dense, Placed) else 0
+        core.on(self.device, self.precision == "fast", near)
         if core.needs_sample:
             with named_columns(columns, which):
                 for rows, some in parts(dense, which):
@@ -393,6 +431,8 @@ class Moments:
             raise ValueError("these moments cannot be merged: their kernels differ")
         if other._core is None:
             return self
+        self._settle()
+        other._settle()
         if self.keep_features != other.keep_features:
             raise ValueError("these moments cannot be merged: one of them keeps the features")
         if (self.criterion, self.favourable) != (other.criterion, other.favourable):
@@ -484,6 +524,7 @@ class Moments:
 
     def copy(self) -> Moments:
         """A copy, to which rows can be added."""
+        self._settle()
         new = object.__new__(type(self))
         new.__dict__.update(self.__dict__)
         if self._core is not None:
@@ -496,6 +537,7 @@ class Moments:
         """All sums in the safetensors format, with the names of columns and classes beside them."""
         if self._core is None or self._columns is None:
             return b""
+        self._settle()
         return self._core.to_bytes({"python": json.dumps(self._described())})
 
     @classmethod

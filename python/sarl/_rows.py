@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing
 
+from ._placed import Placed, flattened, here, host, on_gpu
+
 Floats = NDArray[np.float64] | NDArray[np.float32]
 
 #: Values that are copied at a time, where an array must be copied.
@@ -27,8 +29,10 @@ def is_tensor(x: Any) -> bool:
 
 
 def from_tensor(x: Any) -> NDArray[Any]:
-    """The array of a tensor on the CPU, without a copy where NumPy has its type."""
+    """The array of a tensor, without a copy where it is on the CPU and NumPy has its type."""
     x = x.detach()
+    if on_gpu(x):
+        return host(x)
     if x.device.type != "cpu":
         raise ValueError(f"the tensor is on {x.device}: move it to the CPU with .cpu()")
     if str(x.dtype) in ("torch.float16", "torch.bfloat16"):
@@ -48,26 +52,32 @@ def flat(batch: Any, names: tuple[str, ...]) -> tuple[Any, Any, Any, Any]:
         given = dict(zip(names, batch, strict=True))
     else:
         raise ValueError(f"a batch is not a mapping, nor ({', '.join(names)})")
-    given = {k: from_tensor(v.detach().cpu()) if is_tensor(v) else v for k, v in given.items()}
-    x = given["X"]
-    if isinstance(x, np.ndarray) and x.ndim > 2:
+    x = given.pop("X")
+    given = {
+        k: from_tensor(v.detach().cpu()) if is_tensor(v) else here(v) for k, v in given.items()
+    }
+    # Rows on a GPU stay there.
+    given["X"] = x = from_tensor(x.detach().cpu()) if is_tensor(x) and not on_gpu(x) else x
+    if (isinstance(x, np.ndarray) or on_gpu(x)) and len(x.shape) > 2:
         lead = x.shape[:-1]
         for name, values in given.items():
-            if values is not None and np.shape(values)[: len(lead)] != lead:
+            if values is None or values is x:
+                continue
+            if np.shape(values)[: len(lead)] != tuple(lead):
                 raise ValueError(
                     f"{name} has shape {np.shape(values)}, but X has positions {lead}: expected a "
                     "value for each of them"
                 )
-            if values is not None:
-                rest = np.shape(values)[len(lead) :]
-                given[name] = np.asarray(values).reshape(-1, *rest)
+            rest = np.shape(values)[len(lead) :]
+            given[name] = np.asarray(values).reshape(-1, *rest)
+        given["X"] = flattened(x)
     x, y, s, w = (given.get(name) for name in keywords)
     return x, y, s, w
 
 
 def is_table(x: Any) -> bool:
     """Whether this is a table with named columns."""
-    if isinstance(x, np.ndarray) or is_sparse(x) or is_tensor(x):
+    if isinstance(x, (np.ndarray, Placed)) or is_sparse(x) or is_tensor(x):
         return False
     return nw.dependencies.is_into_dataframe(x) or (
         hasattr(x, "__arrow_c_stream__") and not nw.dependencies.is_into_series(x)
@@ -97,6 +107,8 @@ def native(x: Any) -> Any:
     """A tensor as an array; a table that only has Arrow's interface as one that can be read twice."""
     if is_tensor(x):
         return from_tensor(x)
+    if on_gpu(x) and not nw.dependencies.is_into_dataframe(x):
+        return host(x)
     if type(x).__name__ == "LazyFrame":
         raise ValueError("the table is lazy: pass .collect() of it")
     if hasattr(x, "__dlpack__") and not hasattr(x, "__array__"):

@@ -12,11 +12,18 @@ from numpy.typing import NDArray
 from sklearn import get_config
 from sklearn.utils import check_array
 
+from ._placed import like, on_gpu
 from ._rows import frame, is_table, is_tensor, native
 from ._solved import Solved
 
 #: Columns of X, and the derivatives of z by them.
 Slopes = tuple[list[int], NDArray[np.float64]]
+
+
+def is_configured(estimator: Any) -> bool:
+    """Whether scikit-learn converts results, after `set_output`."""
+    configured = getattr(estimator, "_sklearn_output_config", {}).get("transform")
+    return bool((configured or get_config()["transform_output"]) != "default")
 
 
 def follow(
@@ -30,11 +37,12 @@ def follow(
 
     After `set_output` it is an array, which scikit-learn converts. `slopes` are for gradients.
     """
-    configured = getattr(estimator, "_sklearn_output_config", {}).get("transform")
-    if (configured or get_config()["transform_output"]) != "default":
+    if is_configured(estimator):
         return z
     if is_tensor(x):
         return _tensor(x, z, slopes)
+    if on_gpu(x):
+        return like(x, z)
     if not is_table(x):
         return z
     if names is None:
@@ -46,7 +54,7 @@ def _tensor(x: Any, z: NDArray[Any], slopes: Callable[[], Slopes | None]) -> Any
     import torch
 
     out = torch.from_numpy(z)
-    out = out.to(x.dtype) if x.is_floating_point() else out
+    out = out.to(x.device, x.dtype if x.is_floating_point() else None)
     if not (x.requires_grad and torch.is_grad_enabled()):
         return out
     linear = slopes()
@@ -57,7 +65,7 @@ def _tensor(x: Any, z: NDArray[Any], slopes: Callable[[], Slopes | None]) -> Any
         return out
     # Adds zero, which has the gradient of the encoder.
     places, weights = linear
-    return out + (x - x.detach())[:, places] @ torch.from_numpy(weights).to(x.dtype)
+    return out + (x - x.detach())[:, places] @ torch.from_numpy(weights).to(x)
 
 
 def table_like(x: Any, columns: dict[str, Any], rows: int) -> Any:

@@ -62,6 +62,7 @@ class Solved:
     ) -> Solved:
         """The solution for a goal; with `front` an erasure knows all other trade-offs too."""
         assert moments._core is not None and moments._columns is not None
+        moments._settle()
         model, spreads = moments._core.solve(
             params,
             goal_name=goal[0],

@@ -17,6 +17,7 @@ use crate::failure::{refused, wrong};
 use crate::figures::Column;
 use crate::goal::{Limit, goal};
 use crate::model::{Model, model_of};
+use crate::placed::Placement;
 use crate::solved::Solved;
 use crate::work::{interruptible, released};
 
@@ -78,12 +79,14 @@ impl Fit {
         Ok(Self::of(sarl::Fit::new(parsed(params)?, layout).map_err(refused)?))
     }
 
-    /// Lets a device add up the rows that come; fast products are those of its matrix units.
-    fn on(&mut self, device: &str, fast: bool) -> PyResult<()> {
+    /// Lets a device add up the rows that come; fast products are those of its matrix units. Rows that lie
+    /// on a GPU are near it.
+    #[pyo3(signature = (device, fast, near=0))]
+    fn on(&mut self, device: &str, fast: bool, near: usize) -> PyResult<()> {
         let device: sarl_cuda::Device = device.parse().map_err(wrong)?;
         let products = if fast { Products::Fast } else { Products::Asked };
         let failed = |fault| PyRuntimeError::new_err(format!("device=\"{device}\": {fault}"));
-        if let Some(engine) = device.engine(products).map_err(failed)? {
+        if let Some(engine) = device.engine_near(near, products).map_err(failed)? {
             *self = Self::of((*self.fit).clone().on(engine));
         }
         Ok(())
@@ -191,6 +194,44 @@ impl Fit {
             Matrix::Double(x) => self.add(py, view(x)?, &beside, threads, progress),
             Matrix::Single(x) => self.add(py, view(x)?, &beside, threads, progress),
         }
+    }
+
+    /// Adds rows that lie on a GPU, where they are: all of them, or none if any is refused. Whether a GPU
+    /// took them; they must come from host memory otherwise.
+    ///
+    /// What is added stays there until `settle`.
+    #[pyo3(signature = (x, labels, weights, *, keys=None, threads=None))]
+    fn push_placed(
+        &mut self,
+        py: Python<'_>,
+        x: Placement,
+        labels: Vec<LabelArray<'_>>,
+        weights: Option<PyReadonlyArray1<'_, f64>>,
+        keys: Option<PyReadonlyArray1<'_, u64>>,
+        threads: Option<usize>,
+    ) -> PyResult<bool> {
+        let beside = Beside {
+            codes: Vec::new(),
+            labels: labels.iter().map(LabelArray::block).collect::<PyResult<_>>()?,
+            weights: weights.as_ref().map(slice).transpose()?,
+            keys: keys.as_ref().map(slice).transpose()?,
+        };
+        let placed = x.rows();
+        let block = beside.slice(0, placed.rows)?;
+        self.finished = Arc::default();
+        let fit = Arc::make_mut(&mut self.fit);
+        let nothing = MatRef::from_row_major_slice(&[], placed.rows, 0);
+        released(py, threads, || fit.push_placed(&placed, &block.with(nothing)))?.map_err(refused)
+    }
+
+    /// Takes what a GPU has added up, and leaves its memory free.
+    #[pyo3(signature = (threads=None))]
+    fn settle(&mut self, py: Python<'_>, threads: Option<usize>) -> PyResult<()> {
+        if self.fit.device_rows().is_none() {
+            return Ok(());
+        }
+        let fit = Arc::make_mut(&mut self.fit);
+        released(py, threads, || fit.settle())?.map_err(refused)
     }
 
     /// Adds the rows of another fit.
@@ -435,14 +476,14 @@ impl Fit {
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
         let width = self.fit.map().map_or(1, sarl::FeatureMap::outputs);
-        let step = (CHUNK / x.ncols().max(width).max(1)).max(1);
+        let mut step = (CHUNK / x.ncols().max(width).max(1)).max(1);
         // What is refused, or interrupted, leaves the fit as it was.
         let mut fit = Arc::clone(&self.fit);
         if x.nrows() <= step {
             fit = std::mem::replace(&mut self.fit, fit);
         }
-        let mut done = Ok(());
-        for start in (0..x.nrows()).step_by(step) {
+        let (mut done, mut start) = (Ok(()), 0);
+        while start < x.nrows() {
             let rows = step.min(x.nrows() - start);
             let part = x.subrows(start, rows);
             let beside = beside.slice(start, rows)?;
@@ -459,6 +500,9 @@ impl Fit {
             if done.is_err() {
                 break;
             }
+            start += rows;
+            // A device that adds them up is faster with more at a time.
+            step = step.max(into.device_rows().unwrap_or(0));
             if let Some(progress) = progress {
                 progress.call1((rows,))?;
             }

@@ -20,6 +20,7 @@ mod laid;
 mod layers;
 mod model;
 mod onnx;
+mod placed;
 mod report;
 mod rows;
 mod solved;
@@ -50,6 +51,8 @@ mod _core {
     use super::layers::{read_layers, write_layers};
     #[pymodule_export]
     use super::model::Model;
+    #[pymodule_export]
+    use super::placed::device_of;
     #[pymodule_export]
     use super::report::{draw_rows, report};
 

@@ -132,12 +132,13 @@ impl Blas {
         Ok(())
     }
 
-    /// `b = L⁻¹ b`, with `L` m × m lower triangular and `b` m × n.
+    /// `b = L⁻¹ b`, with `L` m × m lower triangular and `b` m × n, or with the transpose of `L`.
     ///
     /// # Safety
     /// As [`Blas::gemm`].
     pub(crate) unsafe fn solve_lower(
         &self,
+        transposed: bool,
         (m, n): (usize, usize),
         (l, ldl): (u64, usize),
         (b, ldb): (u64, usize),
@@ -150,7 +151,7 @@ impl Blas {
                 self.handle,
                 left,
                 LOWER,
-                N,
+                if transposed { T } else { N },
                 plain,
                 m as c_int,
                 n as c_int,

@@ -179,7 +179,7 @@ impl Pool {
                     (behind, ld),
                 )?;
             }
-            blas.solve_lower((new, self.count), (self.factor.at(0), new), (behind, ld))?;
+            blas.solve_lower(false, (new, self.count), (self.factor.at(0), new), (behind, ld))?;
             launch_squares(
                 &self.gpu,
                 &self.stream,

@@ -59,10 +59,19 @@ impl Device {
     /// The engine, and nothing where the processor does the work. With `auto` a machine without a
     /// usable GPU is no error.
     pub fn engine(&self, products: Products) -> Result<Option<Arc<dyn Engine>>, Fault> {
+        self.engine_near(0, products)
+    }
+
+    /// The same where rows lie on a GPU, which `auto` then takes.
+    pub fn engine_near(
+        &self,
+        gpu: usize,
+        products: Products,
+    ) -> Result<Option<Arc<dyn Engine>>, Fault> {
         let found = match self {
             Device::Cpu => return Ok(None),
             // Whether the device can be used is found out when there is work for it.
-            Device::Auto if has_driver() => Cuda::later(&[0]),
+            Device::Auto if has_driver() => Cuda::later(&[gpu]),
             Device::Auto => return Ok(None),
             Device::Cuda(numbers) => Cuda::new(numbers)?,
         };

@@ -3,19 +3,25 @@
 use std::sync::{Arc, OnceLock};
 
 use faer::MatRef;
-use sarl::engine::{Accumulator, Candidates, EncodePlan, Encoding, Engine, FeaturePlan, SumsPlan};
+use sarl::engine::{
+    Accumulator, Candidates, EncodePlan, Encoding, Engine, Factor, FeaturePlan, SumsPlan,
+};
 use sarl::{Error, Kernel, Map, Result};
 
 use crate::candidates::Pool;
 use crate::encoding::Encoder;
 use crate::fault::Fault;
 use crate::gpu::Gpu;
+use crate::solver::{self, Cholesky};
 use crate::sums::{Products, Sums};
 
 /// With fewer columns than this the copy of a linear row takes longer than its products here.
 const NARROW: usize = 256;
 /// Multiplications that take a few processors as long as it takes to make a device ready.
 const LITTLE: f64 = 1e11;
+
+/// The same for a Cholesky factor, whose matrix must be copied there.
+const LITTLE_FACTOR: f64 = 1e9;
 
 /// CUDA devices that share the rows.
 #[derive(Clone, Debug)]
@@ -132,6 +138,16 @@ impl Engine for Cuda {
         let gpu = &self.ready()?[0];
         let pool = Pool::new(gpu, kernel, x, most).map_err(|fault| Self::error(gpu, &fault))?;
         Ok(Some(Box::new(pool)))
+    }
+
+    fn factor(&self, a: MatRef<'_, f64>) -> Result<Option<Box<dyn Factor>>> {
+        let work = (a.nrows() as f64).powi(3) / 3.0;
+        if (self.optional && work < LITTLE_FACTOR) || !solver::is_there() {
+            return Ok(None);
+        }
+        let gpu = &self.ready()?[0];
+        let factor = Cholesky::new(gpu, a).map_err(|fault| Self::error(gpu, &fault))?;
+        Ok(Some(Box::new(factor)))
     }
 
     fn encoding(&self, plan: &EncodePlan<'_>) -> Result<Box<dyn Encoding>> {

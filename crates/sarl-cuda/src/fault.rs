@@ -1,6 +1,7 @@
 //! What goes wrong on a device.
 
 use cudarc::cublas::result::CublasError;
+use cudarc::cusolver::result::CusolverError;
 use cudarc::driver::DriverError;
 
 /// What a device or its libraries refuse.
@@ -75,6 +76,12 @@ pub enum Fault {
 impl From<DriverError> for Fault {
     fn from(error: DriverError) -> Self {
         Fault::Call { reason: format!("the driver refuses: {error:?}") }
+    }
+}
+
+impl From<CusolverError> for Fault {
+    fn from(error: CusolverError) -> Self {
+        Fault::Call { reason: format!("cuSOLVER refuses: {error:?}") }
     }
 }
 

@@ -62,6 +62,16 @@ pub fn devices() -> Result<usize, Fault> {
     Ok(count as usize)
 }
 
+/// The number of the device whose memory an address is of.
+pub fn device_of(address: u64) -> Result<usize, Fault> {
+    devices()?;
+    let mut number: std::ffi::c_int = 0;
+    let what = sys::CUpointer_attribute::CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL;
+    // SAFETY: the driver writes one number; an address that it does not know is an error.
+    unsafe { sys::cuPointerGetAttribute((&raw mut number).cast(), what, address) }.result()?;
+    Ok(number.max(0) as usize)
+}
+
 /// Devices that are ready, which takes a while, for all who want no limit of memory.
 static READY: Mutex<Vec<(usize, Arc<Gpu>)>> = Mutex::new(Vec::new());
 

@@ -28,11 +28,12 @@ pub mod limits;
 mod memory;
 mod room;
 mod slot;
+mod solver;
 mod staging;
 mod sums;
 
 pub use choice::Device;
 pub use engine::Cuda;
 pub use fault::Fault;
-pub use gpu::devices;
+pub use gpu::{device_of, devices};
 pub use sums::Products;

@@ -121,7 +121,7 @@ impl Bench {
         let (l, b) = (Buffer::of(&self.gpu, &l)?, self.noise(m * n)?);
         let (l, b) = ((l.at(0), m), (b.at(0), m));
         // SAFETY: as before.
-        let time = self.seconds(|| unsafe { self.blas.solve_lower((m, n), l, b) })?;
+        let time = self.seconds(|| unsafe { self.blas.solve_lower(false, (m, n), l, b) })?;
         Ok((m as f64).powi(2) * n as f64 / time)
     }
 
@@ -177,6 +177,12 @@ impl Bench {
         for _ in 0..2 {
             self.stream.synchronize()?;
             let start = Instant::now();
+            let (device, single) = (self.gpu.context().ordinal(), false);
+            let (address, stream) = (x.at(0), Some(self.stream.cu_stream() as u64));
+            let all =
+                Placed { device, address, rows, columns: width, stride: width, single, stream };
+            // As `Moments::push_placed` does it. `x` has all rows and stays.
+            sums.look(&all).map_err(told)?;
             for first in (0..rows).step_by(block) {
                 let count = block.min(rows - first);
                 let order: Vec<u32> =
@@ -187,20 +193,14 @@ impl Bench {
                         Some(*end)
                     })
                     .collect();
-                let address = x.at(first * width);
-                let (device, single) = (self.gpu.context().ordinal(), false);
-                let placed =
-                    Placed { device, address, rows: count, columns: width, stride: width, single };
                 let rows = Rows {
-                    inputs: Values::Placed(placed),
+                    inputs: Values::Placed(all.slice(first, count)),
                     beside: &[],
                     order: &order,
                     ends: &ends,
                     roots: None,
                     codes: &[&codes[..count], &codes[..count]],
                 };
-                // `x` has all rows and stays.
-                sums.look(&placed).map_err(told)?;
                 sums.push(&rows).map_err(told)?;
             }
             sums.finish()?;

@@ -50,6 +50,11 @@ impl<T: Plain> Buffer<T> {
         Ok(buffer)
     }
 
+    /// How many numbers there is room for.
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
     /// Where number `at` lies.
     pub(crate) fn at(&self, at: usize) -> u64 {
         debug_assert!(at <= self.len);
@@ -157,12 +162,42 @@ impl Pinned {
         from: u64,
         stream: &CudaStream,
     ) -> Result<(), Fault> {
-        self.gpu.fits(bytes, self.len)?;
+        // SAFETY: the caller's promise.
+        unsafe { self.receive_rows((bytes, 1), (from, bytes), stream) }
+    }
+
+    /// The same for `count` stretches of `width` bytes, which lie `pitch` bytes apart there and one
+    /// behind the other here.
+    ///
+    /// # Safety
+    /// As [`Pinned::receive`], for all stretches.
+    pub(crate) unsafe fn receive_rows(
+        &mut self,
+        (width, count): (usize, usize),
+        (from, pitch): (u64, usize),
+        stream: &CudaStream,
+    ) -> Result<(), Fault> {
+        self.gpu.fits(width * count, self.len)?;
+        let copy = sys::CUDA_MEMCPY2D_st {
+            srcXInBytes: 0,
+            srcY: 0,
+            srcMemoryType: sys::CUmemorytype::CU_MEMORYTYPE_DEVICE,
+            srcHost: std::ptr::null(),
+            srcDevice: from,
+            srcArray: std::ptr::null_mut(),
+            srcPitch: pitch,
+            dstXInBytes: 0,
+            dstY: 0,
+            dstMemoryType: sys::CUmemorytype::CU_MEMORYTYPE_HOST,
+            dstHost: self.address,
+            dstDevice: 0,
+            dstArray: std::ptr::null_mut(),
+            dstPitch: width,
+            WidthInBytes: width,
+            Height: count,
+        };
         // SAFETY: the range was checked, the other side is the caller's promise.
-        unsafe {
-            let to = std::slice::from_raw_parts_mut(self.address.cast::<u8>(), bytes);
-            result::memcpy_dtoh_async(to, from, stream.cu_stream())?;
-        }
+        unsafe { sys::cuMemcpy2DAsync_v2(&copy, stream.cu_stream()) }.result()?;
         Ok(())
     }
 }

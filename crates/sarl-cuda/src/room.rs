@@ -87,7 +87,7 @@ impl Room {
     fn bytes(&self, plan: &SumsPlan<'_>, (single, fast): (bool, bool)) -> usize {
         let Room { columns, ld, chunk, block, segments, cells } = *self;
         let classes = 1 + plan.groups.iter().sum::<usize>();
-        let sums = plan.folds * (columns * ld + classes * columns) * 8 + 3 * columns * 8;
+        let sums = plan.folds * (columns * ld + classes * columns + classes) * 8 + 3 * columns * 8;
         let width = plan.features.inputs * if plan.single { 4 } else { 8 } + plan.beside * 8;
         let chunks = block.div_ceil(chunk);
         let lists = (1 + plan.groups.len()) * block + chunks * (segments + 2 * cells + 2);

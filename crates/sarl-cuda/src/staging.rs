@@ -125,38 +125,44 @@ impl Staging {
         }
     }
 
-    /// Columns of `rows` numbers, `ld` apart on the device, in each slice of `to`.
+    /// Lower triangles of matrices that lie one behind the other on the device, columns `ld` numbers
+    /// apart, into the columns of matrices here. The stream must have nothing to do that writes them.
     pub(crate) fn receive(
         &self,
         from: &Buffer<f64>,
-        (first, ld): (usize, usize),
-        to: Vec<&mut [f64]>,
+        ld: usize,
+        to: Vec<Vec<&mut [f64]>>,
         stream: &CudaStream,
     ) -> Result<(), Fault> {
-        stream.synchronize()?;
-        let some = (self.bytes / 8 / ld.max(1)).max(1);
-        if ld * 8 > self.bytes {
-            for (j, column) in to.into_iter().enumerate() {
-                from.read(first + j * ld, column, stream)?;
+        let mut pieces: Vec<(usize, usize, Vec<&mut [f64]>)> = Vec::new();
+        for (matrix, columns) in to.into_iter().enumerate() {
+            let size = columns.len();
+            let mut columns = columns.into_iter();
+            let mut first = 0;
+            while first < size {
+                // As many columns as fit a piece, from the diagonal of the first of them on.
+                let some = (self.bytes / 8 / (size - first)).clamp(1, size - first);
+                let at = (matrix * size + first) * ld + first;
+                pieces.push((at, first, columns.by_ref().take(some).collect()));
+                first += some;
             }
-            return Ok(());
         }
-        let mut to = to;
-        to.par_chunks_mut(some).enumerate().try_for_each(|(i, columns)| {
+        pieces.into_par_iter().try_for_each(|(at, first, columns)| -> Result<(), Fault> {
             self.gpu.bind()?;
             let (mut piece, copied) = self.piece();
             let got = (|| {
                 copied.synchronize()?;
-                let count = columns.len() * ld;
-                // SAFETY: the buffer has so many numbers, and the event is awaited before they are read.
-                unsafe { piece.receive(count * 8, from.at(first + i * some * ld), stream) }?;
+                let rows = columns.first().map_or(0, |column| column.len()) - first;
+                let shape = (rows * 8, columns.len());
+                // SAFETY: the buffer has these columns, and the event is awaited before they are read.
+                unsafe { piece.receive_rows(shape, (from.at(at), ld * 8), stream) }?;
                 copied.record(stream)?;
                 copied.synchronize()?;
-                for (to, from) in
-                    columns.iter_mut().zip(piece.numbers::<f64>(count)?.chunks_exact(ld))
+                let numbers = piece.numbers::<f64>(rows * columns.len())?;
+                for (k, (to, from)) in
+                    columns.into_iter().zip(numbers.chunks_exact(rows)).enumerate()
                 {
-                    let len = to.len();
-                    to.copy_from_slice(&from[..len]);
+                    to[first + k..].copy_from_slice(&from[k..]);
                 }
                 Ok(())
             })();

@@ -8,6 +8,7 @@
 //! Where features are the inputs, what only moves numbers runs beside the products: `u` of the next
 //! chunk and the sums of classes, on a stream of their own. There are two `u` for that.
 
+mod made;
 mod products;
 mod shift;
 
@@ -15,10 +16,7 @@ use std::sync::Arc;
 
 use cudarc::driver::{CudaEvent, CudaStream, result};
 use faer::Mat;
-use rayon::prelude::*;
-use sarl::engine::{
-    Accumulator, DeviceSums, NotFinite, Placed, Rows, SumsPlan, Values, scatter_rows,
-};
+use sarl::engine::{Accumulator, DeviceSums, NotFinite, Placed, Rows, SumsPlan, Values};
 use sarl::{Map, Precision};
 
 use crate::blas::Blas;
@@ -28,8 +26,9 @@ use crate::gpu::Gpu;
 use crate::kernels::{Arg, NONE, over_rows};
 use crate::memory::{Buffer, Plain};
 use crate::room::Room;
-use crate::slot::{Pieces, Slot};
+use crate::slot::{Chunk, Pieces, Slot};
 use crate::staging::{Looked, Staging};
+use made::Made;
 
 /// Rows whose mean is the shift, where rows have no weights.
 const SHIFT_ROWS: usize = 1024;
@@ -92,6 +91,10 @@ pub(crate) struct Sums {
     tables: Buffer<f64>,
     /// The weight of each class, on this side.
     weights: Vec<f64>,
+    /// Room for them there.
+    weights_there: Buffer<f64>,
+    /// What the sums come back into.
+    made: Made,
     shift: Buffer<f64>,
     /// Whether the shift is known.
     begun: bool,
@@ -159,13 +162,15 @@ impl Sums {
         };
         let features = Features::new(gpu, &plan.features, (&[], &[]), chunk)?;
         let slot = || Slot::new(gpu, plan, &room);
-        Ok(Sums {
+        let sums = Sums {
             staging: Staging::new(gpu, 8 * plan.features.inputs.max(room.ld))?,
             slots: vec![slot()?, slot()?],
             next: 0,
             scatter: Buffer::new(gpu, plan.folds * columns * ld)?,
             tables: Buffer::new(gpu, plan.folds * classes * columns)?,
             weights: vec![0.0; plan.folds * classes],
+            weights_there: Buffer::new(gpu, plan.folds * classes)?,
+            made: Made::begin(plan.folds, columns),
             shift: Buffer::new(gpu, columns)?,
             begun: false,
             u: (0..turns)
@@ -190,7 +195,9 @@ impl Sums {
             compute,
             side,
             blas,
-        })
+        };
+        sums.warm()?;
+        Ok(sums)
     }
 
     /// Classes of all groups, and the one of all rows.
@@ -274,12 +281,7 @@ impl Sums {
         }
     }
 
-    unsafe fn add_chunk(
-        &self,
-        at: usize,
-        source: Source,
-        chunk: &crate::slot::Chunk,
-    ) -> Result<(), Fault> {
+    unsafe fn add_chunk(&self, at: usize, source: Source, chunk: &Chunk) -> Result<(), Fault> {
         let (slot, ld) = (&self.slots[at], self.room.ld);
         let (first, rows) = (chunk.first, chunk.rows);
         let picked = Picked { source, order: slot.order.at(0), first, rows };
@@ -343,47 +345,58 @@ impl Sums {
     }
 
     fn read(&mut self) -> Result<(Vec<f64>, Vec<DeviceSums>), Fault> {
-        self.finish()?;
         let (columns, ld, classes) = (self.room.columns, self.room.ld, self.classes());
+        let mut scatters = self.made.take(self.folds, columns);
+        self.finish()?;
         let mut shift = vec![0.0; columns];
         self.shift.read(0, &mut shift, &self.compute)?;
-        let mut folds = Vec::with_capacity(self.folds);
-        let mut tables = vec![0.0; classes * columns];
-        // Pages that are new to the process take longer than the copy: each fold has a thread for them.
-        let empty = |_| Mat::<f64>::zeros(scatter_rows(columns), columns);
-        let scatters: Vec<Mat<f64>> = (0..self.folds).into_par_iter().map(empty).collect();
-        for (fold, mut scatter) in scatters.into_iter().enumerate() {
-            // The lower triangle is all that counts, but whole columns are copied faster.
-            let slices = scatter.as_mut().col_iter_mut().filter_map(|column| {
+        let mut tables = vec![0.0; self.folds * classes * columns];
+        self.tables.read(0, &mut tables, &self.compute)?;
+        let to = scatters.iter_mut().map(|scatter| {
+            let columns = scatter.as_mut().col_iter_mut().filter_map(|column| {
                 column.try_as_col_major_mut().map(|column| &mut column.as_slice_mut()[..columns])
             });
-            self.staging.receive(
-                &self.scatter,
-                (fold * columns * ld, ld),
-                slices.collect(),
-                &self.compute,
-            )?;
-            self.tables.read(fold * classes * columns, &mut tables, &self.compute)?;
+            columns.collect()
+        });
+        self.staging.receive(&self.scatter, ld, to.collect(), &self.compute)?;
+        let folds = scatters.into_iter().zip(tables.chunks_exact(classes * columns));
+        let folds = folds.map(|(scatter, tables)| {
             let mut first = columns;
             let table = |&size: &usize| {
                 let part = &tables[first..first + size * columns];
                 first += size * columns;
                 Mat::from_fn(columns, size, |i, k| part[k * columns + i])
             };
-            folds.push(DeviceSums {
+            DeviceSums {
                 tables: self.groups.iter().map(table).collect(),
                 sum: tables[..columns].to_vec(),
                 scatter,
-            });
-        }
-        Ok((shift, folds))
+            }
+        });
+        Ok((shift, folds.collect()))
+    }
+
+    /// One product of zeros: what the libraries load when they are first used, they load now, and not
+    /// when rows are on the device and its memory may be somebody else's.
+    fn warm(&self) -> Result<(), Fault> {
+        let (rows, u) = (self.room.chunk.min(WIDEN), self.u[0].at(0));
+        let single = self.single.as_ref().map(|single| single.u[0].at(0));
+        let chunk = Chunk { rows, folds: vec![(0, 0, rows)], ..Default::default() };
+        // SAFETY: `u` is zero and has as many rows.
+        unsafe { self.add_products(single.unwrap_or(u), &chunk) }?;
+        Ok(self.compute.synchronize()?)
     }
 
     /// The first value of rows on the device that is not finite.
     fn find(&mut self, x: &Placed) -> Result<Option<NotFinite>, Fault> {
         self.gpu.bind()?;
-        // Whoever wrote the rows may still be at it, on a stream of theirs.
-        self.gpu.context().synchronize()?;
+        // Whoever wrote the rows may still be at it.
+        match x.stream {
+            // SAFETY: a stream of the context that the rows are of, which its owner has not destroyed
+            // while they are lent.
+            Some(stream) => unsafe { result::stream::synchronize(stream as _) }?,
+            None => self.gpu.context().synchronize()?,
+        }
         let source = Source { address: x.address, stride: x.stride, single: x.single };
         let found = self.slots[0].check(&self.gpu, &self.copy, source, x.columns, x.rows)?;
         let Some(row) = found else { return Ok(None) };

@@ -11,7 +11,7 @@
 
 use std::fmt::Debug;
 
-use faer::{Mat, MatRef};
+use faer::{Mat, MatMut, MatRef};
 
 use crate::Result;
 use crate::features::{Kernel, Map};
@@ -44,6 +44,14 @@ pub trait Engine: Debug + Send + Sync {
         most: usize,
     ) -> Result<Option<Box<dyn Candidates>>> {
         let _ = (kernel, x, most);
+        Ok(None)
+    }
+
+    /// The Cholesky factor of a positive definite matrix, of which the lower triangle counts; nothing
+    /// where the processor factors it. A matrix that is not positive definite is an error of the
+    /// device.
+    fn factor(&self, a: MatRef<'_, f64>) -> Result<Option<Box<dyn Factor>>> {
+        let _ = a;
         Ok(None)
     }
 
@@ -124,6 +132,8 @@ pub struct Placed {
     pub stride: usize,
     /// Whether they are of single precision; doubles otherwise.
     pub single: bool,
+    /// The stream on which they were written; without it all work on the device is waited for.
+    pub stream: Option<u64>,
 }
 
 impl Placed {
@@ -223,6 +233,15 @@ pub trait Candidates: Send {
     /// Adds the columns `(K[:, picked] − F F[picked]ᵀ) L⁻ᵀ`; the sum of their squares for each
     /// candidate.
     fn extend(&mut self, picked: &[usize], factor: MatRef<'_, f64>) -> Result<Vec<f64>>;
+}
+
+/// `L` of `A = L Lᵀ` on a device.
+pub trait Factor: Send {
+    /// `b = L⁻¹ b`.
+    fn solve_lower(&mut self, b: MatMut<'_, f64>) -> Result<()>;
+
+    /// `b = L⁻ᵀ b`.
+    fn solve_lower_transposed(&mut self, b: MatMut<'_, f64>) -> Result<()>;
 }
 
 /// An encoder, as a device needs it: `z = columns((x − shift) · factor) · weights − offset`.

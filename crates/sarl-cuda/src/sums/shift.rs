@@ -7,7 +7,6 @@ use super::{SHIFT_ROWS, Sums};
 use crate::fault::Fault;
 use crate::features::{Picked, Source};
 use crate::kernels::{Arg, NONE, over_all, over_rows};
-use crate::memory::Buffer;
 
 impl Sums {
     /// Moves the shift before rows that outweigh all rows before them, to their mean.
@@ -81,7 +80,8 @@ impl Sums {
             self.shift.read(0, &mut from, &self.compute)?;
             let step: Vec<f64> = from.iter().zip(to).map(|(from, to)| from - to).collect();
             self.means.fill(0, &step, &self.compute)?;
-            let weights = Buffer::of(&self.gpu, &self.weights)?;
+            let weights = &self.weights_there;
+            weights.fill(0, &self.weights, &self.compute)?;
             for fold in 0..self.folds {
                 let (scatter, sum) = (
                     self.scatter.at(fold * columns * ld),

@@ -1,10 +1,10 @@
 //! What is computed from a row before any product, and how exactly.
 
-use faer::{Mat, MatRef};
+use faer::linalg::triangular_inverse::invert_lower_triangular;
+use faer::{Mat, MatRef, Par};
 use rayon::prelude::*;
 
 use super::Kernel;
-use crate::spectral::linalg::solve_lower;
 
 /// The columns that a frozen encoder computes before its one matrix product.
 #[derive(Clone, Debug)]
@@ -98,6 +98,22 @@ fn roundings(kernel: Kernel, inputs: usize) -> f64 {
     }
 }
 
+/// The length of each row of `L⁻¹`.
+fn inverse_rows(factor: &Mat<f64>) -> Vec<f64> {
+    let m = factor.nrows();
+    let mut inverse = Mat::zeros(m, m);
+    invert_lower_triangular(inverse.as_mut(), factor.as_ref(), Par::rayon(0));
+    // Column by column, as they lie in memory, and scaled: no square overflows.
+    let largest = inverse.norm_max();
+    let mut squares = vec![0.0; m];
+    for (j, column) in inverse.col_iter().enumerate() {
+        for (square, value) in squares.iter_mut().zip(column.iter()).skip(j) {
+            *square += (value / largest).powi(2);
+        }
+    }
+    squares.into_iter().map(|square: f64| largest * square.sqrt()).collect()
+}
+
 /// How far each feature of a map may be off by rounding: the error of a column, `‖row of L⁻¹‖` times
 /// as large in what `L⁻¹` makes of the columns.
 pub(super) fn noise(columns: &Columns, factor: Option<&Mat<f64>>) -> Vec<f64> {
@@ -108,12 +124,7 @@ pub(super) fn noise(columns: &Columns, factor: Option<&Mat<f64>>) -> Vec<f64> {
             // |k(u, x)|² ≤ k(u, u) k(x, x); the moments know how large k(x, x) is in the rows.
             let largest = kernel.diagonal(landmarks.as_ref()).into_iter().fold(0.0, f64::max);
             let size = largest.sqrt() * roundings(*kernel, landmarks.ncols()) / ROUNDINGS;
-            let rows = factor.map(|factor| {
-                let mut inverse = Mat::identity(factor.nrows(), factor.nrows());
-                solve_lower(factor.as_ref(), inverse.as_mut());
-                (0..inverse.nrows()).map(|i| inverse.row(i).norm_l2()).collect::<Vec<_>>()
-            });
-            let rows = rows.unwrap_or_else(|| vec![1.0; landmarks.nrows()]);
+            let rows = factor.map_or_else(|| vec![1.0; landmarks.nrows()], inverse_rows);
             rows.into_iter().map(|norm| one * size * norm).collect()
         }
         (Columns::Fourier { frequencies }, _) => {

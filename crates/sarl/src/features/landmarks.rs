@@ -330,11 +330,13 @@ impl<'a> State<'a> {
         }
         let m = self.picked.len();
         let picked = std::mem::take(&mut self.picked);
-        let rows = match &mut self.device {
+        let mut factor = match &mut self.device {
             Some(device) => device.rows(&picked)?,
             None => Mat::from_fn(m, m, |i, j| self.columns[(picked[i], j)]),
         };
-        let factor = Mat::from_fn(m, m, |i, j| if i >= j { rows[(i, j)] } else { 0.0 });
+        for j in 1..m {
+            factor.col_as_slice_mut(j)[..j].fill(0.0);
+        }
         let residual = self.residual();
         Ok(Landmarks { picked, factor, residual })
     }

@@ -196,6 +196,14 @@ impl Fit {
         }
     }
 
+    /// The most rows that a device takes at a time, once one adds them up.
+    pub fn device_rows(&self) -> Option<usize> {
+        match &self.state {
+            State::Sums { moments, .. } => Some(moments.device_capacity()).filter(|rows| *rows > 0),
+            _ => None,
+        }
+    }
+
     /// Takes what a device has added up, and leaves its memory free.
     pub fn settle(&mut self) -> Result<()> {
         match &mut self.state {
@@ -311,8 +319,9 @@ impl Fit {
     }
 
     /// Adds rows whose features lie on a device, with everything else of them in `block`, which has no
-    /// features. Only linear fits take them, by an engine of that device ([`Fit::on`]).
-    pub fn push_placed(&mut self, x: &Placed, block: &Block<'_, f64>) -> Result<()> {
+    /// features. Only linear fits take them, by an engine of that device ([`Fit::on`]); whether they were
+    /// added, see [`Moments::push_placed`].
+    pub fn push_placed(&mut self, x: &Placed, block: &Block<'_, f64>) -> Result<bool> {
         self.add_up()?;
         let first = self.state.rows();
         let State::Sums { map, moments, .. } = &mut self.state else {

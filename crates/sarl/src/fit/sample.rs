@@ -1,6 +1,7 @@
 //! What a kernel must know of the rows before they are mapped: their spread, and some of them.
 
 use faer::{Mat, MatRef};
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::params::{FitParams, KernelParams, Scale};
@@ -62,26 +63,37 @@ impl Spreads {
     }
 }
 
+/// Rows that one thread adds up: the sums are the same for any number of threads.
+const CHUNK: usize = 8192;
+
 /// The weighted mean over the rows of what `of` makes of each number and its column.
 fn average<T: Element>(
     x: MatRef<'_, T>,
     weights: Option<&[f64]>,
     total: f64,
-    of: impl Fn(usize, f64) -> f64,
+    of: impl Fn(usize, f64) -> f64 + Sync,
 ) -> Vec<f64> {
-    let mut sums = vec![0.0; x.ncols()];
-    for i in 0..x.nrows() {
-        let weight = weights.map_or(1.0, |w| w[i]);
-        match row_slice(x, i) {
-            Some(row) => {
-                let row = sums.iter_mut().zip(row).enumerate();
-                row.for_each(|(j, (sum, &v))| *sum += weight * of(j, v.into()));
-            }
-            None => {
-                let row = sums.iter_mut().enumerate();
-                row.for_each(|(j, sum)| *sum += weight * of(j, x[(i, j)].into()));
+    let part = |chunk: usize| {
+        let mut sums = vec![0.0; x.ncols()];
+        for i in chunk * CHUNK..x.nrows().min((chunk + 1) * CHUNK) {
+            let weight = weights.map_or(1.0, |w| w[i]);
+            match row_slice(x, i) {
+                Some(row) => {
+                    let row = sums.iter_mut().zip(row).enumerate();
+                    row.for_each(|(j, (sum, &v))| *sum += weight * of(j, v.into()));
+                }
+                None => {
+                    let row = sums.iter_mut().enumerate();
+                    row.for_each(|(j, sum)| *sum += weight * of(j, x[(i, j)].into()));
+                }
             }
         }
+        sums
+    };
+    let parts: Vec<Vec<f64>> = (0..x.nrows().div_ceil(CHUNK)).into_par_iter().map(part).collect();
+    let mut sums = vec![0.0; x.ncols()];
+    for part in &parts {
+        sums.iter_mut().zip(part).for_each(|(sum, more)| *sum += more);
     }
     sums.iter_mut().for_each(|sum| *sum /= total);
     sums

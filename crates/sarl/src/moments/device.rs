@@ -3,7 +3,7 @@
 //! What a device keeps is a set of moments of its own, about its own shift, beside those that the
 //! processor has. [`Moments::settle`] adds it to these as the rows of another machine are added.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rayon::prelude::*;
 
@@ -18,8 +18,6 @@ use crate::error::Place;
 use crate::features::Map;
 use crate::{Error, Result};
 
-const NO_DEVICE: &str = "there is no device for these rows";
-
 /// Where rows come from.
 #[derive(Clone, Copy)]
 pub(crate) enum Coming {
@@ -27,6 +25,15 @@ pub(crate) enum Coming {
     Here(usize),
     /// From the device itself.
     There,
+}
+
+/// What is known of rows that lie on a device.
+enum Found {
+    /// They lie on another one.
+    Elsewhere,
+    /// The first value that is not finite.
+    Bad(NotFinite),
+    Sound,
 }
 
 /// A device that takes the rows.
@@ -49,6 +56,8 @@ struct Running {
     /// The part that gets the next block.
     next: usize,
     single: bool,
+    /// What went wrong while rows were added, so that some of them are missing.
+    failed: Option<String>,
 }
 
 struct Part {
@@ -114,6 +123,7 @@ impl Moments {
         let Some(running) = running else { return Ok(()) };
         {
             let mut running = running.lock().unwrap_or_else(PoisonError::into_inner);
+            self.check_whole(&running)?;
             let used = |part: &&mut Part| part.sums.iter().any(|sums| sums.rows > 0);
             let parts = running.parts.iter_mut().filter(used).map(Part::whole);
             // All of them before any is added: what fails leaves the moments as they were.
@@ -125,6 +135,14 @@ impl Moments {
             device.running = None;
         }
         Ok(())
+    }
+
+    /// Refuses sums in which rows are missing.
+    fn check_whole(&self, running: &Running) -> Result<()> {
+        let Some(why) = &running.failed else { return Ok(()) };
+        let device = self.device.as_ref().map_or_else(String::new, |device| device.engine.name());
+        let message = format!("its sums are lost since an error while rows were added: {why}");
+        Err(Error::Device { device, message })
     }
 
     /// Refuses to be read while rows are on a device.
@@ -141,12 +159,11 @@ impl Moments {
         if folds.iter().any(|fold| !fold.diagonal_is_finite()) && !self.noise.is_empty() {
             return Err(Error::Unstable);
         }
-        let lane = Lane::of(folds, &self.layout, self.options.precision);
         if self.lanes.is_empty() {
+            let lane = Lane::of(folds, &self.layout, self.options.precision);
             (self.shift, self.lanes) = (shift, vec![lane]);
         } else {
-            let empty = Moments::new(self.layout.clone(), self.options)?;
-            self.add_rows_of(&Moments { shift, lanes: vec![lane], ..empty });
+            self.add_folds(&shift, folds);
         }
         Ok(())
     }
@@ -166,10 +183,11 @@ impl Moments {
         }
         if let Some(held) = running {
             let shared = Arc::strong_count(held) > 1;
-            let other = held.lock().unwrap_or_else(PoisonError::into_inner).single != single;
-            if !(shared || other) {
+            let held = held.lock().unwrap_or_else(PoisonError::into_inner);
+            if !shared && held.failed.is_none() && held.single == single {
                 return Ok(true);
             }
+            drop(held);
             self.settle()?;
             return self.device_takes(features, rows, single);
         }
@@ -197,7 +215,7 @@ impl Moments {
         let sums = vec![Sums::counts(&self.layout); self.options.folds];
         let part = |accumulator| Part { accumulator, sums: sums.clone() };
         let parts = accumulators.into_iter().map(part).collect();
-        *running = Some(Arc::new(Mutex::new(Running { parts, next: 0, single })));
+        *running = Some(Arc::new(Mutex::new(Running { parts, next: 0, single, failed: None })));
         *used = true;
         Ok(true)
     }
@@ -229,9 +247,10 @@ impl Moments {
         Ok(true)
     }
 
-    /// Adds rows that lie on a device: `block` has everything of them but their features. They are
-    /// refused where no engine of that device takes them, and leave the moments as they were then.
-    pub fn push_placed(&mut self, x: &Placed, block: &Block<'_, f64>) -> Result<()> {
+    /// Adds rows that lie on a device: `block` has everything of them but their features. Whether they
+    /// were added: where there is no engine, or one that need not take them and does not, they must be
+    /// [pushed](Moments::push) from host memory. Rows that are refused leave the moments as they were.
+    pub fn push_placed(&mut self, x: &Placed, block: &Block<'_, f64>) -> Result<bool> {
         if (x.columns, x.rows) != (self.layout.dense, block.rows()) {
             let (found, expected) = match x.columns == self.layout.dense {
                 true => (x.rows, block.rows()),
@@ -245,16 +264,26 @@ impl Moments {
         }
         block.check_beside(&self.layout, self.seen)?;
         let features = FeaturePlan { map: Map::Linear, factor: None, inputs: self.layout.dense };
+        let optional = self.device.as_ref().is_none_or(|device| device.engine.is_optional());
+        if !self.device_takes(features, Coming::There, x.single)? {
+            return Ok(false);
+        }
+        // One look at all rows, before the first of them is added.
+        match self.look(x)? {
+            Found::Elsewhere if optional => return Ok(false),
+            Found::Elsewhere => {
+                let why = "the rows lie on another device than the engine's";
+                return Err(Error::Unavailable(why));
+            }
+            Found::Bad((row, column, value)) => {
+                let (row, place) = (self.seen + row as u64, Place::Feature(column));
+                return Err(Error::NotFinite { row, place, value });
+            }
+            Found::Sound => {}
+        }
         if block.weights.is_some_and(|w| w.iter().all(|&w| w == 0.0)) || block.rows() == 0 {
             self.seen += block.rows() as u64;
-            return Ok(());
-        }
-        if !self.device_takes(features, Coming::There, x.single)? {
-            return Err(Error::Unavailable("no engine takes rows that lie on a device"));
-        }
-        if let Some((row, column, value)) = self.look(x)? {
-            let (row, place) = (self.seen + row as u64, Place::Feature(column));
-            return Err(Error::NotFinite { row, place, value });
+            return Ok(true);
         }
         let capacity = self.device_capacity();
         let mut start = 0;
@@ -265,26 +294,32 @@ impl Moments {
             start += part.rows();
         }
         // Their owner may change them from now on.
-        let Some(running) = self.device.as_ref().and_then(|device| device.running.as_ref()) else {
-            return Err(Error::Unavailable(NO_DEVICE));
-        };
-        let mut running = running.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut running = self.running()?;
         let at = running.next;
-        running.parts[at].accumulator.wait()
+        let waited = running.parts[at].accumulator.wait();
+        running.failed = waited.as_ref().err().map(Error::to_string);
+        waited.map(|()| true)
+    }
+
+    fn running(&self) -> Result<MutexGuard<'_, Running>> {
+        let running = self.device.as_ref().and_then(|device| device.running.as_ref());
+        let running = running.ok_or(Error::Unavailable("there is no device for these rows"))?;
+        Ok(running.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// The first value of rows on a device that is not finite, by the part that reaches them, which gets
     /// the next rows.
-    fn look(&mut self, x: &Placed) -> Result<Option<NotFinite>> {
-        let Some(running) = self.device.as_ref().and_then(|device| device.running.as_ref()) else {
-            return Err(Error::Unavailable(NO_DEVICE));
-        };
-        let mut running = running.lock().unwrap_or_else(PoisonError::into_inner);
+    fn look(&mut self, x: &Placed) -> Result<Found> {
+        let mut running = self.running()?;
         let Some(at) = running.parts.iter().position(|part| part.accumulator.reaches(x)) else {
-            return Err(Error::Unavailable("the rows lie on another device than the engine's"));
+            return Ok(Found::Elsewhere);
         };
         running.next = at;
-        running.parts[at].accumulator.look(x)
+        let found = match x.rows {
+            0 => None,
+            _ => running.parts[at].accumulator.look(x)?,
+        };
+        Ok(found.map_or(Found::Sound, Found::Bad))
     }
 
     /// The most rows that [`Moments::push_part`] takes.
@@ -328,10 +363,7 @@ impl Moments {
         let roots: Option<Vec<f64>> = block.weights.map(|w| w.iter().map(|w| w.sqrt()).collect());
         let groups = block.groups();
         let beside = beside(block);
-        let Some(running) = self.device.as_ref().and_then(|device| device.running.as_ref()) else {
-            return Err(Error::Unavailable(NO_DEVICE));
-        };
-        let mut running = running.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut running = self.running()?;
         let at = running.next;
         let part = &mut running.parts[at];
         let rows = Rows {
@@ -342,8 +374,13 @@ impl Moments {
             roots: roots.as_deref(),
             codes: &groups,
         };
-        if let Some(row) = part.accumulator.push(&rows)? {
-            return Ok(Some(row));
+        match part.accumulator.push(&rows) {
+            Ok(None) => {}
+            Ok(Some(row)) => return Ok(Some(row)),
+            Err(error) => {
+                running.failed = Some(error.to_string());
+                return Err(error);
+            }
         }
         part.sums.par_iter_mut().enumerate().for_each(|(fold, sums)| {
             let start = if fold == 0 { 0 } else { ends[fold - 1] };
@@ -355,6 +392,7 @@ impl Moments {
         if !matches!(inputs, Values::Placed(_)) {
             running.next = (at + 1) % running.parts.len();
         }
+        drop(running);
         self.seen += block.rows() as u64;
         Ok(None)
     }

@@ -277,15 +277,20 @@ impl Moments {
     }
 
     fn add_rows_of(&mut self, other: &Moments) {
+        let folds = (0..self.options.folds).map(|fold| other.fold(fold)).collect();
+        self.add_folds(&other.shift, folds);
+    }
+
+    /// Adds the sums of each fold about another shift.
+    fn add_folds(&mut self, shift: &[f64], folds: Vec<Sums>) {
         // About the shift of the heavier one.
-        if other.weight() > self.weight() {
-            self.move_shift(other.shift.clone());
+        if folds.iter().map(|sums| sums.weight).sum::<f64>() > self.weight() {
+            self.move_shift(shift.to_vec());
         }
-        let step: Vec<f64> = other.shift.iter().zip(&self.shift).map(|(o, s)| o - s).collect();
-        for fold in 0..self.options.folds {
-            let mut sums = other.fold(fold);
+        let step: Vec<f64> = shift.iter().zip(&self.shift).map(|(o, s)| o - s).collect();
+        for (to, mut sums) in self.lanes[0].folds.iter_mut().zip(folds) {
             sums.recentre(&step);
-            self.lanes[0].folds[fold].add(&sums);
+            to.add(&sums);
         }
     }
 

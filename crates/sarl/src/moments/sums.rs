@@ -188,13 +188,14 @@ impl Sums {
 
     /// Moves the shift by `−e`: `u` becomes `u + e`.
     pub(crate) fn recentre(&mut self, e: &[f64]) {
-        let (sum, weight) = (self.sum(), self.weight);
-        for j in 0..self.columns {
-            let column = self.scatter.col_as_slice_mut(j);
-            for i in j..self.columns {
-                column[i] += sum[i] * e[j] + e[i] * sum[j] + weight * e[i] * e[j];
+        let (sum, weight, count) = (self.sum(), self.weight, self.columns);
+        let columns = self.scatter.as_mut().par_col_iter_mut().enumerate();
+        columns.for_each(|(j, column)| {
+            let to = column.try_as_col_major_mut().map(|c| &mut c.as_slice_mut()[j..count]);
+            for (i, value) in (j..).zip(to.into_iter().flatten()) {
+                *value += sum[i] * e[j] + e[i] * sum[j] + weight * e[i] * e[j];
             }
-        }
+        });
         for (table, counts) in self.tables.iter_mut().zip(&self.counts) {
             for (k, &count) in counts.iter().enumerate() {
                 add_scaled(table.col_as_slice_mut(k), e, count);
