@@ -143,10 +143,10 @@ impl Moments {
         }
         let lane = Lane::of(folds, &self.layout, self.options.precision);
         if self.lanes.is_empty() {
-            (self.shift, self.lanes) = (shift, vec![lane]);
+            (self.shift, self.lanes) = (shift, Arc::new(vec![lane]));
         } else {
             let empty = Moments::new(self.layout.clone(), self.options)?;
-            self.add_rows_of(&Moments { shift, lanes: vec![lane], ..empty });
+            self.add_rows_of(&Moments { shift, lanes: Arc::new(vec![lane]), ..empty });
         }
         Ok(())
     }
