@@ -73,7 +73,9 @@ impl Model {
         let encoder = self.encoder();
         writer.matrix("encoder.weights", encoder.weights());
         writer.vector("encoder.offset", encoder.offset());
-        let heldout = self.heldout.as_ref().and_then(|heldout| heldout.store(&mut writer));
+        let heldout =
+            self.heldout.as_ref().map(|heldout| heldout.store(&mut writer)).transpose()?;
+        let heldout = heldout.flatten();
         let reduced = &self.reduced;
         let description = Description {
             map,
@@ -148,7 +150,7 @@ fn write_reduced(writer: &mut Writer, reduced: &Reduced) {
     write_problem(writer, "", &reduced.problem);
     if let Some(ridged) = &reduced.ridged {
         writer.matrix("ridge.factor", ridged.factor.as_ref());
-        write_problem(writer, "exact.", &ridged.exact);
+        write_problem(writer, "exact.", reduced.exact());
     }
     if let Some((cross, mean)) = &reduced.inputs {
         writer.matrix("inputs.cross", cross.as_ref());
@@ -243,7 +245,7 @@ fn read_reduced(
             let regular = (0..t).all(|i| factor[(i, i)] > 0.0);
             reader.require(regular, "`ridge.factor` is singular")?;
             let exact = read_problem(reader, "exact.", description, columns)?;
-            Some(Ridged::from_parts(exact, factor, &problem))
+            Some(Ridged::from_parts(exact.into(), factor, &problem))
         }
     };
     let (p, q) = (problem.target.cross.ncols(), problem.sensitive.cross.ncols());

@@ -25,7 +25,11 @@ pub(super) fn over_inputs(reduced: Reduced, span: &Span, layout: &Layout) -> Red
         features: span.inputs(),
         problem: target.problem(reduced.problem),
         ridged: reduced.ridged.map(|ridged| Ridged {
-            exact: target.problem(ridged.exact),
+            exact: ridged
+                .exact
+                .into_inner()
+                .map(|exact| target.problem(exact).into())
+                .unwrap_or_default(),
             target: target.columns(ridged.target.as_ref()),
             ..ridged
         }),

@@ -143,7 +143,7 @@ impl Fitted {
 
     /// The folds, each tested on rows that its encoder has not seen.
     pub fn heldout(&self) -> Result<HeldOut> {
-        HeldOut::new(&self.moments, self.ridge()?.ridge, self.params.dimensions)
+        HeldOut::beside(&self.moments, self.reduced()?, self.params.dimensions)
     }
 
     /// The folds, if there are any and each has rows enough.

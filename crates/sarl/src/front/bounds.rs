@@ -11,6 +11,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::goal::Reach;
 use crate::Result;
 use crate::spectral::Losses;
 use crate::spectral::linalg::{congruence, eigh, squares};
@@ -59,6 +60,11 @@ impl Bounds {
             target_variance: ty,
             attainable: squares(y.cross.as_ref()) + y.beyond,
         })
+    }
+
+    pub(super) fn reach(&self) -> Reach {
+        let Bounds { alpha_min, alpha_max, attainable, .. } = *self;
+        Reach { alpha_min, alpha_max, attainable }
     }
 
     /// All of them, for comparing.

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::heldout::Parts;
-use super::{HeldOut, lambdas};
+use super::whole::Whole;
+use super::{HeldOut, check_cap, lambdas};
 use crate::Result;
 use crate::moments::Moments;
 
@@ -37,21 +37,25 @@ const EXPONENTS: [i32; 7] = [-8, -6, -4, -2, 0, 2, 4];
 /// The ridge with the best held-out losses over the front, on a scale that fits the features.
 pub fn best_ridge(moments: &Moments, cap: Option<usize>) -> Result<RidgeChoice> {
     let mean = mean_variance(moments)?;
-    let parts = Parts::new(moments)?;
+    check_cap(cap)?;
+    // Losses are judged, not shares of what could be kept.
+    let whole = Whole::of_labels(&moments.covariances()?);
     let ridge = |exponent: i32| mean * 10.0_f64.powi(exponent);
-    let score = |ridge: f64| score(&HeldOut::of_parts(&parts, ridge, cap)?);
-    let mut best = (score(0.0)?, None);
-    let mut consider = |exponents: &[i32]| -> Result<Option<i32>> {
-        for &exponent in exponents {
-            let score = score(ridge(exponent))?;
+    let mut best = (f64::INFINITY, None);
+    let mut consider = |exponents: &[Option<i32>]| -> Result<Option<i32>> {
+        let ridges: Vec<f64> = exponents.iter().map(|e| e.map_or(0.0, ridge)).collect();
+        let folds = HeldOut::of_ridges(moments, &ridges, cap, &whole)?;
+        for (exponent, folds) in exponents.iter().zip(&folds) {
+            let score = score(folds)?;
             if score < best.0 {
-                best = (score, Some(exponent));
+                best = (score, *exponent);
             }
         }
         Ok(best.1)
     };
-    if let Some(found) = consider(&EXPONENTS)? {
-        consider(&[found - 1, found + 1])?;
+    let first: Vec<Option<i32>> = [None].into_iter().chain(EXPONENTS.map(Some)).collect();
+    if let Some(found) = consider(&first)? {
+        consider(&[Some(found - 1), Some(found + 1)])?;
     }
     let largest = best.1.is_some_and(|exponent| EXPONENTS.iter().all(|&e| exponent > e));
     Ok(RidgeChoice { ridge: best.1.map_or(0.0, ridge), largest })

@@ -178,7 +178,7 @@ impl Tests {
             let one = Taught::new(&directions, &second, &test)?;
             fresh.push((directions, one));
         }
-        let whole = Whole::of_features(&only_features(moments.covariances()?));
+        let whole = Whole::of_labels(&only_features(moments.covariances()?));
         Ok(Tests { folds: tested, fresh, whole })
     }
 

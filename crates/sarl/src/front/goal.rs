@@ -40,6 +40,22 @@ pub enum Goal {
     UtilityOf(NamedLimits),
 }
 
+/// What shares are of.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Reach {
+    pub(super) alpha_min: f64,
+    pub(super) alpha_max: f64,
+    /// What all the features explain of the target.
+    pub(super) attainable: f64,
+}
+
+impl Reach {
+    /// The share of what can be kept that this is.
+    pub(super) fn kept(&self, explained: f64) -> f64 {
+        if self.attainable > 0.0 { explained / self.attainable } else { 1.0 }
+    }
+}
+
 /// A goal as the solver takes it.
 pub(super) enum Aim {
     /// Theorem 3 at λ.
@@ -98,7 +114,7 @@ impl Goal {
     }
 
     /// What the solver has to do.
-    pub(super) fn aim(&self, problem: &Problem, bounds: &Bounds) -> Result<Aim> {
+    pub(super) fn aim(&self, problem: &Problem, bounds: &Reach) -> Result<Aim> {
         self.check()?;
         let most = |leak: f64| Aim::One(Limit::Leak(leak.max(0.0)));
         Ok(match self {
@@ -123,6 +139,11 @@ impl Goal {
                 }
             }
         })
+    }
+
+    /// Whether it is a share of what all the features give.
+    pub(super) fn is_of_all(&self) -> bool {
+        matches!(self, Goal::Utility(_) | Goal::UtilityOf(_))
     }
 
     /// The limit of each label of a side.

@@ -28,12 +28,12 @@ use serde::{Deserialize, Serialize};
 
 use super::attributes::HeldOutLabels;
 use super::average::{Loss, SHRINKAGE, Side, held_out, strongest};
-use super::goal::Goal;
+use super::goal::{Goal, Reach};
 use super::whole::Whole;
-use super::{Front, check_cap, lambdas};
-use crate::moments::{Covariances, LabelCovariances, Moments};
+use super::{Front, check_cap, lambdas, seek};
+use crate::moments::{Covariances, Known, LabelCovariances, Moments};
 use crate::spectral::Reduced;
-use crate::spectral::linalg::{congruence, eigh};
+use crate::spectral::linalg::{congruence, eigh, squares};
 use crate::{Error, Result};
 
 /// Held-out losses: means over the folds and standard deviations between them.
@@ -72,25 +72,15 @@ pub struct HeldOut {
     fresh: Vec<Fresh>,
     whole: Whole,
     cap: Option<usize>,
-}
-
-/// The covariances that held-out losses are computed from, for any ridge.
-pub(super) struct Parts {
-    splits: Vec<(Covariances, Covariances)>,
-    thirds: Vec<[Covariances; 3]>,
-    whole: Whole,
-}
-
-impl Parts {
-    pub(super) fn new(moments: &Moments) -> Result<Self> {
-        let whole = Whole::new(&moments.covariances()?)?;
-        Ok(Parts { splits: moments.splits()?, thirds: moments.thirds()?, whole })
-    }
+    /// Where what is not known of the folds can be found.
+    source: Option<Moments>,
 }
 
 /// An encoder of all folds but one, tested on that one.
 #[derive(Clone, Debug)]
 struct Fold {
+    /// The folds that it was fitted on.
+    learnt: Vec<usize>,
     reduced: Reduced,
     weight: f64,
     /// `E[u uᵀ]` on the fold, about the training mean.
@@ -102,6 +92,7 @@ struct Fold {
 /// An encoder of some folds, an adversary of others, tested on a further one.
 #[derive(Clone, Debug)]
 struct Fresh {
+    learnt: Vec<usize>,
     reduced: Reduced,
     weight: f64,
     /// `Cov(u)` and `Cov(u, s)` of the adversary's rows.
@@ -142,21 +133,59 @@ impl Tested {
 impl HeldOut {
     /// Reduces each training set. `cap` bounds the dimensions, as for [`Front::new`].
     pub fn new(moments: &Moments, ridge: f64, cap: Option<usize>) -> Result<Self> {
-        Self::of_parts(&Parts::new(moments)?, ridge, cap)
+        check_cap(cap)?;
+        let whole = Whole::new(&moments.covariances()?)?;
+        Self::with_whole(moments, ridge, cap, whole)
     }
 
-    /// The same, from parts that serve several ridges.
-    pub(super) fn of_parts(parts: &Parts, ridge: f64, cap: Option<usize>) -> Result<Self> {
+    /// The same, where the problem of all the data is known.
+    pub(crate) fn beside(moments: &Moments, reduced: &Reduced, cap: Option<usize>) -> Result<Self> {
         check_cap(cap)?;
-        let folds = parts.splits.par_iter().map(|(train, test)| Fold::new(train, test, ridge));
-        let fresh = parts.thirds.par_iter().map(|parts| Fresh::new(parts, ridge));
-        let few = |fresh: &Result<Fresh>| !fresh.as_ref().is_err_and(Error::is_about_few_rows);
-        Ok(HeldOut {
-            folds: folds.collect::<Result<_>>()?,
-            fresh: fresh.filter(few).collect::<Result<_>>()?,
-            whole: parts.whole.clone(),
-            cap,
-        })
+        Self::with_whole(moments, reduced.ridge, cap, Whole::of(reduced))
+    }
+
+    fn with_whole(moments: &Moments, ridge: f64, cap: Option<usize>, whole: Whole) -> Result<Self> {
+        let found = Self::of_ridges(moments, &[ridge], cap, &whole)?.pop();
+        let found = found.ok_or(Error::OneFold)?;
+        Ok(HeldOut { source: Some(moments.clone()), ..found })
+    }
+
+    /// One for each ridge, without a source. Folds are taken one after the other: all of them at once
+    /// are many matrices of the size of the features.
+    pub(super) fn of_ridges(
+        moments: &Moments,
+        ridges: &[f64],
+        cap: Option<usize>,
+        whole: &Whole,
+    ) -> Result<Vec<Self>> {
+        let count = moments.options().folds;
+        if count < 2 {
+            return Err(Error::OneFold);
+        }
+        let part = |fold: usize| parts(moments, fold, ridges);
+        let parts: Vec<_> = match moments.layout().features() <= AT_ONCE {
+            true => (0..count).into_par_iter().map(part).collect::<Result<_>>()?,
+            false => (0..count).map(part).collect::<Result<_>>()?,
+        };
+        let empty =
+            HeldOut { folds: vec![], fresh: vec![], whole: whole.clone(), cap, source: None };
+        let mut found = vec![empty; ridges.len()];
+        for (folds, fresh) in parts {
+            found.iter_mut().zip(folds).for_each(|(found, fold)| found.folds.push(fold));
+            found.iter_mut().zip(fresh).for_each(|(found, fresh)| found.fresh.extend(fresh));
+        }
+        Ok(found)
+    }
+
+    /// Finds the unpenalised problem of each fold, where it is not known.
+    fn complete(&self) -> Result<()> {
+        let Some(moments) = &self.source else { return Ok(()) };
+        let fresh = self.fresh.iter().map(|fresh| (&fresh.reduced, &fresh.learnt));
+        let folds = self.folds.iter().map(|fold| (&fold.reduced, &fold.learnt)).chain(fresh);
+        for (reduced, learnt) in folds.filter(|(reduced, _)| !reduced.is_complete()) {
+            reduced.complete(&moments.known_to(learnt)?.covariances)?;
+        }
+        Ok(())
     }
 
     /// The losses at λ.
@@ -192,16 +221,15 @@ impl HeldOut {
         front: &Front<'_>,
     ) -> Result<(HeldOutLosses, HeldOutLabels)> {
         let goal = goal.as_share(&front.reduced.problem, front.bounds());
-        self.average(|reduced| {
-            let front = Front::new(reduced, self.cap)?;
-            match front.solve(goal.clone()) {
-                Ok(solution) => Ok(solution.subspace),
-                // With a ridge a fold may fall just short of a utility that all the data reach.
-                Err(Error::Unreachable { .. }) => {
-                    reduced.problem.subspace(0.0, self.cap.unwrap_or(usize::MAX))
-                }
-                Err(error) => Err(error),
-            }
+        if goal.is_of_all() {
+            self.complete()?;
+        }
+        let cap = self.cap.unwrap_or(usize::MAX);
+        self.average(|reduced| match seek(reduced, cap, &goal, &reach(reduced)) {
+            Ok(found) => Ok(found.subspace),
+            // With a ridge a fold may fall just short of a utility that all the data reach.
+            Err(Error::Unreachable { .. }) => reduced.problem.subspace(0.0, cap),
+            Err(error) => Err(error),
         })
     }
 
@@ -219,13 +247,62 @@ impl HeldOut {
     }
 }
 
-/// `E[u uᵀ]` on the test rows about the mean of `taught`, and how far the means are apart.
-fn second_about(
-    basis: &Mat<f64>,
-    taught: &Covariances,
-    test: &Covariances,
-) -> (Mat<f64>, Col<f64>) {
-    let step = Col::from_fn(taught.mean.len(), |i| test.mean[i] - taught.mean[i]);
+/// Up to this many features, the matrices of all folds fit in memory at once.
+const AT_ONCE: usize = 512;
+
+/// A fold tested, and a fresh adversary on it, for each ridge. A fresh one needs three parts in which
+/// all labels vary.
+fn parts(
+    moments: &Moments,
+    fold: usize,
+    ridges: &[f64],
+) -> Result<(Vec<Fold>, Vec<Option<Fresh>>)> {
+    let count = moments.options().folds;
+    let others: Vec<usize> = (1..count).map(|step| (fold + step) % count).collect();
+    let train = moments.known_to(&others)?;
+    let test = moments.of_folds(&[fold])?;
+    let one = |ridge: &f64| Fold::new(&train, &test, others.clone(), *ridge);
+    let folds = ridges.par_iter().map(one).collect::<Result<Vec<Fold>>>()?;
+    drop(train);
+    let (first, second) = others.split_at(count / 2);
+    if second.is_empty() || count < 3 {
+        return Ok((folds, vec![None; ridges.len()]));
+    }
+    let learn = || Ok((moments.known_to(first)?, moments.to_learn_from(second)?));
+    let Some((known, own)) = unless_few(learn())? else {
+        return Ok((folds, vec![None; ridges.len()]));
+    };
+    let one = |ridge: &f64| unless_few(Fresh::new(&known, &own, &test, first.to_vec(), *ridge));
+    Ok((folds, ridges.par_iter().map(one).collect::<Result<_>>()?))
+}
+
+/// Nothing where too few rows are the reason.
+fn unless_few<T>(found: Result<T>) -> Result<Option<T>> {
+    match found {
+        Err(error) if error.is_about_few_rows() => Ok(None),
+        found => found.map(Some),
+    }
+}
+
+/// The problem of some folds, with a basis over all features.
+fn penalised(known: &Known, ridge: f64) -> Result<Reduced> {
+    let mut reduced = Reduced::penalised(&known.covariances, ridge)?;
+    if let Some(within) = &known.within {
+        reduced.basis = within * reduced.basis;
+    }
+    Ok(reduced)
+}
+
+/// What shares are of in a fold: utility needs it [complete](Reduced::is_complete).
+fn reach(reduced: &Reduced) -> Reach {
+    let target = &reduced.exact().target;
+    let attainable = squares(target.cross.as_ref()) + target.beyond;
+    Reach { alpha_min: 0.0, alpha_max: reduced.problem.sensitive.total(), attainable }
+}
+
+/// `E[u uᵀ]` on the test rows about the mean of those that taught, and how far the means are apart.
+fn second_about(basis: &Mat<f64>, taught: &[f64], test: &Covariances) -> (Mat<f64>, Col<f64>) {
+    let step = Col::from_fn(taught.len(), |i| test.mean[i] - taught[i]);
     let step = basis.transpose() * step;
     let second = congruence(basis.as_ref(), test.features.as_ref()) + &step * step.transpose();
     (second, step)
@@ -257,16 +334,18 @@ fn tested(
 }
 
 impl Fold {
-    fn new(train: &Covariances, test: &Covariances, ridge: f64) -> Result<Self> {
-        let reduced = Reduced::new(train, ridge)?;
+    fn new(train: &Known, test: &Covariances, learnt: Vec<usize>, ridge: f64) -> Result<Self> {
+        let reduced = penalised(train, ridge)?;
         let basis = &reduced.basis;
-        let (second, step) = second_about(basis, train, test);
+        let (second, step) = second_about(basis, &train.mean, test);
+        let train = &train.covariances;
         Ok(Fold {
             weight: test.weight,
             target: tested(basis, &step, &train.target, &test.target),
             sensitive: tested(basis, &step, &train.sensitive, &test.sensitive),
             second,
             reduced,
+            learnt,
         })
     }
 
@@ -282,10 +361,16 @@ impl Fold {
 }
 
 impl Fresh {
-    fn new([first, own, test]: &[Covariances; 3], ridge: f64) -> Result<Self> {
-        let reduced = Reduced::new(first, ridge)?;
+    fn new(
+        first: &Known,
+        own: &Covariances,
+        test: &Covariances,
+        learnt: Vec<usize>,
+        ridge: f64,
+    ) -> Result<Self> {
+        let reduced = penalised(first, ridge)?;
         let basis = &reduced.basis;
-        let (second, step) = second_about(basis, own, test);
+        let (second, step) = second_about(basis, &own.mean, test);
         Ok(Fresh {
             weight: test.weight,
             own: congruence(basis.as_ref(), own.features.as_ref()),
@@ -293,6 +378,7 @@ impl Fresh {
             sensitive: tested(basis, &step, &own.sensitive, &test.sensitive),
             second,
             reduced,
+            learnt,
         })
     }
 

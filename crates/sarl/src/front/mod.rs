@@ -139,32 +139,14 @@ impl<'a> Front<'a> {
 
     /// The best encoder for a goal, with its certificate.
     pub fn solve(&self, goal: Goal) -> Result<Solution> {
-        let problem = &self.reduced.problem;
-        let mut multipliers = Vec::new();
-        let (subspace, lambda, method) = match goal.aim(problem, &self.bounds)? {
-            Aim::Lambda(lambda) => {
-                (problem.subspace(problem.weight(lambda), self.cap)?, lambda, Method::Spectral)
-            }
-            Aim::One(limit) => match Search::new(self.reduced, self.cap, limit).solve()? {
-                Ok(found) => (found.subspace, problem.lambda(found.lambda), found.method),
-                Err(most) => {
-                    let high = self.bounds.utility(self.bounds.target_variance - most.y);
-                    return Err(unreachable(&goal, high));
-                }
-            },
-            Aim::Each(limits) => {
-                match several::Search::new(self.reduced, self.cap, &limits).solve()? {
-                    Ok(found) => {
-                        multipliers = match self.reduced.ridge > 0.0 {
-                            true => several::multipliers(self.reduced.exact(), self.cap, &limits)?,
-                            false => found.multipliers,
-                        };
-                        (found.subspace, found.lambda, found.method)
-                    }
-                    Err(share) => return Err(unreachable(&goal, share * goal.hardest())),
-                }
-            }
-        };
+        let reach = self.bounds.reach();
+        let sought = seek(self.reduced, self.cap, &goal, &reach)?;
+        let several::Reached { subspace, method, lambda, mut multipliers } = sought;
+        if let (true, Aim::Each(limits)) =
+            (self.reduced.ridge > 0.0, goal.aim(&self.reduced.problem, &reach)?)
+        {
+            multipliers = several::multipliers(self.reduced.exact(), self.cap, &limits)?;
+        }
         let mut point = self.point_of(lambda, &subspace);
         let found = self.attributes(&goal, &subspace);
         point.utility = found.target.iter().map(|a| a.share).fold(f64::INFINITY, f64::min);
@@ -193,7 +175,7 @@ impl<'a> Front<'a> {
         multipliers: Vec<f64>,
     ) -> Result<Certificate> {
         let leaked = Limit::Leak((self.bounds.alpha_max - point.losses.js).max(0.0));
-        let (best, keeps) = match goal.aim(exact, &self.bounds)? {
+        let (best, keeps) = match goal.aim(exact, &self.bounds.reach())? {
             Aim::Lambda(_) => (dual(exact, self.cap, leaked)?, false),
             Aim::One(limit) => (dual(exact, self.cap, limit)?, matches!(limit, Limit::Keep(_))),
             Aim::Each(limits) => {
@@ -219,6 +201,32 @@ impl<'a> Front<'a> {
     pub fn at_jump(&self, lambda: f64) -> Result<bool> {
         let near = |c: &f64| (c - lambda).abs() <= tolerance::TIE.sqrt();
         Ok(self.breakpoints()?.iter().any(near))
+    }
+}
+
+/// The best encoder for a goal, without a proof.
+fn seek(
+    reduced: &Reduced,
+    cap: usize,
+    goal: &Goal,
+    reach: &goal::Reach,
+) -> Result<several::Reached> {
+    let problem = &reduced.problem;
+    let reached = |subspace, lambda, method| {
+        Ok(several::Reached { subspace, lambda, method, multipliers: Vec::new() })
+    };
+    match goal.aim(problem, reach)? {
+        Aim::Lambda(lambda) => {
+            reached(problem.subspace(problem.weight(lambda), cap)?, lambda, Method::Spectral)
+        }
+        Aim::One(limit) => match Search::new(reduced, cap, limit).solve()? {
+            Ok(found) => reached(found.subspace, problem.lambda(found.lambda), found.method),
+            Err(most) => Err(unreachable(goal, reach.kept(most.y))),
+        },
+        Aim::Each(limits) => match several::Search::new(reduced, cap, &limits).solve()? {
+            Ok(found) => Ok(found),
+            Err(share) => Err(unreachable(goal, share * goal.hardest())),
+        },
     }
 }
 

@@ -4,6 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::Result;
 use crate::moments::{Covariances, LabelCovariances};
+use crate::spectral::Reduced;
+use crate::spectral::attribute::Attribute;
 use crate::spectral::reduced::attainable;
 
 /// A label over all the data, in its own units.
@@ -37,8 +39,20 @@ impl Whole {
         Ok(Whole { target: target.collect(), sensitive: labels(&c.sensitive).collect() })
     }
 
-    /// Where the features are the target: they explain all of themselves.
-    pub(super) fn of_features(c: &Covariances) -> Self {
+    /// The same of a problem that is known.
+    pub(super) fn of(reduced: &Reduced) -> Self {
+        let exact = reduced.exact();
+        let label = |(a, whole): (&Attribute, f64)| {
+            let whole = a.scale * whole;
+            WholeLabel { name: a.name.clone(), variance: a.scale * a.variance, whole }
+        };
+        let target = exact.target.attributes.iter().zip(exact.target.attainable_each());
+        let sensitive = exact.sensitive.attributes.iter().map(|a| (a, a.variance));
+        Whole { target: target.map(label).collect(), sensitive: sensitive.map(label).collect() }
+    }
+
+    /// Where the features are the target, which explain all of themselves, or no share is asked for.
+    pub(super) fn of_labels(c: &Covariances) -> Self {
         Whole { target: labels(&c.target).collect(), sensitive: labels(&c.sensitive).collect() }
     }
 }

@@ -161,7 +161,7 @@ impl Moments {
         }
         if self.lanes.is_empty() {
             let lane = Lane::of(folds, &self.layout, self.options.precision);
-            (self.shift, self.lanes) = (shift, vec![lane]);
+            (self.shift, self.lanes) = (shift, Arc::new(vec![lane]));
         } else {
             self.add_folds(&shift, folds);
         }

@@ -79,7 +79,7 @@ impl Moments {
         }
         let mut lane = Lane::new(&moments.layout, options.folds, options.precision);
         lane.folds = sums;
-        moments.lanes.push(lane);
+        moments.lanes = Arc::new(vec![lane]);
         Ok(moments)
     }
 }

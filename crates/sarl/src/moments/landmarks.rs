@@ -16,7 +16,7 @@ use faer::{Mat, MatRef};
 use rayon::prelude::*;
 
 use super::covariances::{Covariances, InputCovariances, LabelCovariances};
-use crate::spectral::linalg::solve_lower;
+use crate::spectral::linalg::{congruence, solve_lower};
 
 /// The factor of the landmarks, and for each landmark the folds in which its row was met.
 #[derive(Clone, Debug)]
@@ -48,15 +48,19 @@ impl Landmarks {
         }
     }
 
-    /// An orthonormal basis of what no landmark known outside `folds` spans; none if there is
-    /// nothing to leave out.
-    pub(super) fn known_to(&self, folds: &[usize]) -> Option<Mat<f64>> {
+    /// Landmarks that only these folds know.
+    fn only_in(&self, folds: &[usize]) -> Vec<usize> {
         let only_there = |met: &[bool]| {
             let mut where_met = met.iter().enumerate().filter(|m| *m.1).map(|m| m.0).peekable();
             where_met.peek().is_some() && where_met.all(|fold| folds.contains(&fold))
         };
-        let left_out: Vec<usize> =
-            (0..self.met.len()).filter(|&j| only_there(&self.met[j])).collect();
+        (0..self.met.len()).filter(|&j| only_there(&self.met[j])).collect()
+    }
+
+    /// An orthonormal basis of what no landmark known outside `folds` spans; none if there is
+    /// nothing to leave out.
+    pub(super) fn known_to(&self, folds: &[usize]) -> Option<Mat<f64>> {
+        let left_out = self.only_in(folds);
         if left_out.is_empty() {
             return None;
         }
@@ -70,6 +74,20 @@ impl Landmarks {
             n.col_mut(j).iter_mut().for_each(|v| *v /= norm);
         }
         Some(n.qr().compute_thin_Q())
+    }
+
+    /// Where these folds know half of the landmarks and more: an orthonormal basis `M` of what the others
+    /// span. With `L'ᵀ = M R` for their rows `L'` of `L`, the features `Mᵀφ = R⁻ᵀk'` are those that they
+    /// have by themselves.
+    pub(super) fn others_than(&self, folds: &[usize]) -> Option<Mat<f64>> {
+        let left_out = self.only_in(folds);
+        let size = self.factor.nrows();
+        if 2 * left_out.len() < size || left_out.len() == size {
+            return None;
+        }
+        let known: Vec<usize> = (0..size).filter(|j| left_out.binary_search(j).is_err()).collect();
+        let rows = Mat::from_fn(size, known.len(), |i, j| self.factor[(known[j], i)]);
+        Some(rows.qr().compute_thin_Q())
     }
 }
 
@@ -93,6 +111,22 @@ fn subtract_both_ways(c: &mut Mat<f64>, p: MatRef<'_, f64>) {
 }
 
 impl Covariances {
+    /// The same of the features `Mᵀφ`, for orthonormal columns of `m`.
+    pub(super) fn within(&mut self, m: MatRef<'_, f64>) {
+        self.features = congruence(m, self.features.as_ref());
+        let turn = |part: &mut LabelCovariances| part.cross = m.transpose() * &part.cross;
+        turn(&mut self.target);
+        turn(&mut self.sensitive);
+        if let InputCovariances::Kept(inputs) = &mut self.inputs {
+            turn(inputs);
+        }
+        let mean = m.transpose() * faer::ColRef::from_slice(&self.mean);
+        self.mean = mean.iter().copied().collect();
+        let floor =
+            |j: usize| m.col(j).iter().zip(&self.floor).map(|(m, floor)| m * m * floor).sum();
+        self.floor = (0..m.ncols()).map(floor).collect();
+    }
+
     /// The same without what the columns of `n`, which are orthonormal, span.
     pub(super) fn without(&mut self, n: MatRef<'_, f64>) {
         let c = &mut self.features;

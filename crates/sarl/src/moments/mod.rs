@@ -49,9 +49,11 @@ pub(crate) use covariances::constant;
 pub(crate) use folds::{Hasher, splitmix};
 pub(crate) use landmarks::Landmarks;
 pub(crate) use made::Made;
+pub(crate) use parts::Known;
 pub(crate) use sums::padded;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use faer::Par;
 use rayon::prelude::*;
@@ -139,7 +141,8 @@ pub struct Moments {
     /// Empty until the first row.
     shift: Vec<f64>,
     seen: u64,
-    lanes: Vec<Lane>,
+    /// Shared by copies until one of them takes more rows.
+    lanes: Arc<Vec<Lane>>,
     /// The error of each feature as it is computed from a row; empty where there is none.
     pub(crate) noise: Vec<f64>,
     /// The landmarks of the features, if they have any.
@@ -165,7 +168,7 @@ impl Moments {
         }
         options.check()?;
         let pairs = layout.pairs();
-        let (shift, lanes, noise) = (Vec::new(), Vec::new(), Vec::new());
+        let (shift, lanes, noise) = (Vec::new(), Arc::default(), Vec::new());
         let (landmarks, extra, device) = (None, BTreeMap::new(), None);
         let seen = 0;
         Ok(Moments { layout, options, pairs, shift, seen, lanes, noise, landmarks, extra, device })
@@ -203,8 +206,9 @@ impl Moments {
         }
         self.follow(block);
         let workers = self.workers();
-        while self.lanes.len() < workers {
-            self.lanes.push(Lane::new(&self.layout, self.options.folds, self.options.precision));
+        let lanes = Arc::make_mut(&mut self.lanes);
+        while lanes.len() < workers {
+            lanes.push(Lane::new(&self.layout, self.options.folds, self.options.precision));
         }
         let used = workers.min(block.rows().div_ceil(LANE_ROWS));
         let per_lane = block.rows().div_ceil(used);
@@ -214,7 +218,7 @@ impl Moments {
             folds,
             par: if used == 1 { Par::rayon(0) } else { Par::Seq },
         };
-        self.lanes[..used].par_iter_mut().enumerate().for_each(|(i, lane)| {
+        lanes[..used].par_iter_mut().enumerate().for_each(|(i, lane)| {
             let start = (i * per_lane).min(block.rows());
             let end = (start + per_lane).min(block.rows());
             lane.push(block, (start, end), &plan);
@@ -238,9 +242,13 @@ impl Moments {
         self.lanes.iter().flat_map(|lane| &lane.folds).map(|sums| sums.weight).sum()
     }
 
+    fn every_sum(&mut self) -> impl Iterator<Item = &mut Sums> {
+        Arc::make_mut(&mut self.lanes).iter_mut().flat_map(|lane| &mut lane.folds)
+    }
+
     fn move_shift(&mut self, to: Vec<f64>) {
         let step: Vec<f64> = self.shift.iter().zip(&to).map(|(old, new)| old - new).collect();
-        for sums in self.lanes.iter_mut().flat_map(|lane| &mut lane.folds) {
+        for sums in self.every_sum() {
             sums.recentre(&step);
         }
         self.shift = to;
@@ -288,7 +296,7 @@ impl Moments {
             self.move_shift(shift.to_vec());
         }
         let step: Vec<f64> = shift.iter().zip(&self.shift).map(|(o, s)| o - s).collect();
-        for (to, mut sums) in self.lanes[0].folds.iter_mut().zip(folds) {
+        for (to, mut sums) in Arc::make_mut(&mut self.lanes)[0].folds.iter_mut().zip(folds) {
             sums.recentre(&step);
             to.add(&sums);
         }
@@ -322,7 +330,7 @@ impl Moments {
             factors[j] = if deviation > 0.0 { 1.0 / deviation } else { 0.0 };
             self.shift[j] = (self.shift[j] - mean) * factors[j];
         }
-        for sums in self.lanes.iter_mut().flat_map(|lane| &mut lane.folds) {
+        for sums in self.every_sum() {
             sums.rescale(&factors);
         }
         Ok(spreads)
@@ -407,7 +415,7 @@ impl Moments {
     fn fold(&self, fold: usize) -> Sums {
         // Lanes first: a file holds these very sums, so that what it gives back is the same.
         let mut sums = Sums::new(&self.layout);
-        for lane in &self.lanes {
+        for lane in self.lanes.iter() {
             sums.add(&lane.folds[fold]);
         }
         sums

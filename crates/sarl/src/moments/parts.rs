@@ -5,7 +5,31 @@ use super::{Covariances, LabelKind, Made, Moments};
 use crate::{Error, Result};
 use faer::Mat;
 
+/// Covariances of folds to learn from, without landmarks that only the others know.
+pub(crate) struct Known {
+    pub(crate) covariances: Covariances,
+    /// The mean of the features.
+    pub(crate) mean: Vec<f64>,
+    /// Orthonormal, features × those of the covariances, where they are not the same.
+    pub(crate) within: Option<Mat<f64>>,
+}
+
 impl Moments {
+    /// What these folds say where the others are not known. Of directions that lie in it, what other
+    /// folds say is not changed by what is left out.
+    pub(crate) fn known_to(&self, folds: &[usize]) -> Result<Known> {
+        let mut covariances = self.to_learn_from(folds)?;
+        let mean = covariances.mean.clone();
+        let unseen: Vec<usize> =
+            (0..self.options.folds).filter(|fold| !folds.contains(fold)).collect();
+        let within = self.landmarks.as_ref().and_then(|l| l.others_than(&unseen));
+        match &within {
+            Some(within) => covariances.within(within.as_ref()),
+            None => self.leave_out(&unseen, [&mut covariances]),
+        }
+        Ok(Known { covariances, mean, within })
+    }
+
     /// The covariances of some folds together, one after another: all parts of all folds at once
     /// are many matrices of the size of the features.
     pub(crate) fn of_folds(&self, folds: &[usize]) -> Result<Covariances> {

@@ -1,5 +1,7 @@
 //! Sums of rows whose classes or categories get other numbers.
 
+use std::sync::Arc;
+
 use super::lane::Lane;
 use super::{LabelKind, Layout, Made, Moments};
 use crate::{Error, Result};
@@ -37,7 +39,7 @@ impl Moments {
     fn take_layout(&mut self, layout: Layout, group: usize, to: &[u32]) -> Result<()> {
         layout.check()?;
         self.settle()?;
-        for lane in &mut self.lanes {
+        for lane in Arc::make_mut(&mut self.lanes) {
             let mut wider = Lane::new(&layout, self.options.folds, self.options.precision);
             for (sums, old) in wider.folds.iter_mut().zip(&lane.folds) {
                 sums.take_reclassed(old, group, to, &self.pairs);

@@ -60,7 +60,14 @@ pub struct Reduced {
 impl Reduced {
     /// Reduces the problem; `ridge` is ρ in `C + ρI`.
     pub fn new(covariances: &Covariances, ridge: f64) -> Result<Self> {
-        let c = covariances;
+        let reduced = Self::penalised(covariances, ridge)?;
+        reduced.complete(covariances)?;
+        Ok(reduced)
+    }
+
+    /// The same without the unpenalised problem, where there is a ridge: encoders, predictors and losses
+    /// do not need it.
+    pub(crate) fn penalised(c: &Covariances, ridge: f64) -> Result<Self> {
         if !(ridge.is_finite() && ridge >= 0.0) {
             let expected = "expected a finite number, 0 or more";
             return Err(Error::Argument { name: "the ridge", value: ridge, expected });
@@ -153,9 +160,21 @@ impl Reduced {
         (self.target_mean.len(), self.sensitive_mean.len())
     }
 
-    /// The unpenalised problem.
+    /// Finds the unpenalised problem, where it is not known.
+    pub(crate) fn complete(&self, covariances: &Covariances) -> Result<()> {
+        self.ridged.as_ref().map_or(Ok(()), |ridged| ridged.complete(covariances))
+    }
+
+    /// Whether the unpenalised problem is known.
+    pub(crate) fn is_complete(&self) -> bool {
+        self.ridged.as_ref().is_none_or(|ridged| ridged.exact.get().is_some())
+    }
+
+    /// The unpenalised problem. Only of a [complete](Reduced::is_complete) one; the penalised one
+    /// otherwise.
     pub(crate) fn exact(&self) -> &Problem {
-        self.ridged.as_ref().map_or(&self.problem, |r| &r.exact)
+        let exact = self.ridged.as_ref().and_then(|ridged| ridged.exact.get());
+        exact.unwrap_or(&self.problem)
     }
 
     /// The problem that certificates come from.

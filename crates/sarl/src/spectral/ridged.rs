@@ -1,4 +1,10 @@
 //! Losses of unregularised predictors where the encoder has a ridge.
+//!
+//! They need `Cov(u)` only. Bounds and shares of what all the features give need the unpenalised problem
+//! over the whole feature space, which takes a second whitening, without a ridge: folds do without it
+//! until a goal asks for such a share.
+
+use std::sync::OnceLock;
 
 use faer::{Mat, MatRef};
 
@@ -12,8 +18,9 @@ use crate::{Error, Result};
 /// The problem with a ridge, in its own coordinates.
 #[derive(Clone, Debug)]
 pub(crate) struct Ridged {
-    /// The unpenalised problem over the whole feature space: bounds and certificates.
-    pub(crate) exact: Problem,
+    /// The unpenalised problem over the whole feature space: bounds and certificates. Not there where
+    /// nothing has asked for it.
+    pub(crate) exact: OnceLock<Problem>,
     /// `L` with `L Lᵀ = Cov(u)`.
     pub(crate) factor: Mat<f64>,
     /// `L⁻¹ Ky` and `L⁻¹ Ks`.
@@ -23,15 +30,16 @@ pub(crate) struct Ridged {
 
 impl Ridged {
     pub(super) fn new(c: &Covariances, basis: &Mat<f64>, problem: &Problem) -> Result<Self> {
-        let whitening = Whitening::new(c, 0.0)?;
-        let (exact, q) = project(c, &whitening)?;
-        let (exact, _) = settled(c, whitening.unwhiten(q.as_ref()), exact.size())?;
         let h = congruence(basis.as_ref(), c.features.as_ref());
         let factor = cholesky(h.as_ref()).map_err(|_| Error::Unstable)?;
-        Ok(Self::from_parts(exact, factor, problem))
+        Ok(Self::from_parts(OnceLock::new(), factor, problem))
     }
 
-    pub(crate) fn from_parts(exact: Problem, factor: Mat<f64>, problem: &Problem) -> Self {
+    pub(crate) fn from_parts(
+        exact: OnceLock<Problem>,
+        factor: Mat<f64>,
+        problem: &Problem,
+    ) -> Self {
         let solved = |cross: &Mat<f64>| {
             let mut k = cross.clone();
             solve_lower(factor.as_ref(), k.as_mut());
@@ -40,6 +48,17 @@ impl Ridged {
         let target = solved(&problem.target.cross);
         let sensitive = solved(&problem.sensitive.cross);
         Ridged { exact, factor, target, sensitive }
+    }
+
+    /// Finds the unpenalised problem of these covariances, where it is not known.
+    pub(super) fn complete(&self, c: &Covariances) -> Result<()> {
+        if self.exact.get().is_none() {
+            let whitening = Whitening::new(c, 0.0)?;
+            let (exact, q) = project(c, &whitening)?;
+            let (exact, _) = settled(c, whitening.unwhiten(q.as_ref()), exact.size())?;
+            self.exact.get_or_init(|| exact);
+        }
+        Ok(())
     }
 
     pub(super) fn explained(&self, g: MatRef<'_, f64>, y: &Half, s: &Half) -> (Vec<f64>, Vec<f64>) {

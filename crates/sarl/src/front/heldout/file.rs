@@ -61,13 +61,14 @@ impl StoredSide {
 
 impl HeldOut {
     /// Writes the matrices, and gives what is to be said beside them; nothing where they are large.
-    pub(crate) fn store(&self, writer: &mut Writer) -> Option<StoredHeldOut> {
+    pub(crate) fn store(&self, writer: &mut Writer) -> Result<Option<StoredHeldOut>> {
         let fresh = self.fresh.iter().map(|fresh| &fresh.reduced);
         let mut all = self.folds.iter().map(|fold| &fold.reduced).chain(fresh);
         let columns = |r: &Reduced| r.label_columns().0 + r.label_columns().1;
-        if all.any(|reduced| reduced.exact().size().max(columns(reduced)) > MOST) {
-            return None;
+        if all.any(|reduced| reduced.size().max(columns(reduced)) > MOST) {
+            return Ok(None);
         }
+        self.complete()?;
         let folds = self.folds.iter().enumerate().map(|(i, fold)| {
             let name = format!("heldout.{i}");
             writer.matrix(&format!("{name}.second"), fold.second.as_ref());
@@ -87,7 +88,7 @@ impl HeldOut {
             store(writer, &name, &fresh.reduced, fresh.weight, spreads)
         });
         let fresh = fresh.collect();
-        Some(StoredHeldOut { folds, fresh, whole: self.whole.clone() })
+        Ok(Some(StoredHeldOut { folds, fresh, whole: self.whole.clone() }))
     }
 
     /// The inverse of [`HeldOut::store`].
@@ -105,6 +106,7 @@ impl HeldOut {
                 second: part.square("second")?,
                 weight: part.stored.weight,
                 reduced: part.reduced,
+                learnt: Vec::new(),
             })
         });
         let folds = folds.collect::<Result<Vec<Fold>>>()?;
@@ -120,9 +122,11 @@ impl HeldOut {
                 own_cross: own,
                 weight: part.stored.weight,
                 reduced: part.reduced,
+                learnt: Vec::new(),
             })
         });
-        Ok(HeldOut { folds, fresh: fresh.collect::<Result<_>>()?, whole: stored.whole, cap })
+        let (fresh, source) = (fresh.collect::<Result<_>>()?, None);
+        Ok(HeldOut { folds, fresh, whole: stored.whole, cap, source })
     }
 }
 
@@ -143,7 +147,7 @@ fn store(
         ridge: reduced.ridge,
         directions: reduced.basis.ncols(),
         problem: problem("", &reduced.problem),
-        exact: reduced.ridged.as_ref().map(|ridged| problem("exact.", &ridged.exact)),
+        exact: reduced.ridged.as_ref().map(|_| problem("exact.", reduced.exact())),
         spreads,
     };
     if let Some(ridged) = &reduced.ridged {
@@ -199,7 +203,7 @@ impl<'a> Part<'a> {
                 let factor = reader.matrix(&format!("{name}.factor"), t, t)?;
                 let regular = (0..t).all(|i| factor[(i, i)] > 0.0);
                 reader.require(regular, format!("`{name}.factor` is singular"))?;
-                Some(Ridged::from_parts(read("exact.", exact)?, factor, &problem))
+                Some(Ridged::from_parts(read("exact.", exact)?.into(), factor, &problem))
             }
         };
         let reduced = Reduced::of_problem(problem, ridged, stored.ridge, stored.directions);
