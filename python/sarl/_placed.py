@@ -235,7 +235,8 @@ def _tensor(capsule: Any) -> _Tensor:
     if called == b"dltensor":
         return _Tensor.from_address(pointer(capsule, called))
     if called == b"dltensor_versioned":
-        return _Versioned.from_address(pointer(capsule, called)).tensor
+        tensor: _Tensor = _Versioned.from_address(pointer(capsule, called)).tensor
+        return tensor
     raise ValueError(f"the capsule of DLPack is called {called!r}: expected 'dltensor'")
 
 
