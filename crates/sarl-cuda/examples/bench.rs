@@ -264,7 +264,10 @@ fn kernel_fit(
         front.solve(Goal::Lambda(f64::from(i) / 12.0)).unwrap();
     }
     lap("front");
-    fitted.heldout().unwrap();
+    let heldout = fitted.heldout().unwrap();
+    for i in 0..13 {
+        heldout.at(f64::from(i) / 12.0).unwrap();
+    }
     lap("held-out");
     (steps, fitted)
 }
