@@ -303,6 +303,9 @@ def test_rows_of_known_labels_merge_stream_and_travel(kind, tmp_path):
             again.partial_fit(X, sensitive_features=s)
     with pytest.raises(ValueError, match="not of Eraser"):
         Eraser.load(path)
+    Eraser().fit(X, sensitive_features=s).save(path)
+    with pytest.raises(ValueError, match=f"a model of Eraser, not of {kind.__name__}"):
+        kind.load(path)
     with pytest.raises(ValueError, match="no rows in the fit"):
         whole.transform(X[:1], sensitive_features=np.array(["d"]))
     with pytest.raises(ValueError, match="needs to know what to hide"):
