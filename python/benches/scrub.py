@@ -170,14 +170,15 @@ def main() -> None:
     )
     for method, one in found.items():
         ratios = {name: one[name] / base[name] for name in ("fit_s", "apply_s", "extra_mb")}
-        one["ratios"] = ratios
+        one |= {"name": METHODS[method], "ratios": ratios}
         print(
             f"{METHODS[method]:<52}{one['fit_s']:>8.1f}{ratios['fit_s']:>7.2f}"
             f"{one['apply_s']:>9.2f}{ratios['apply_s']:>7.2f}{one['extra_mb']:>7.0f}"
             f"{ratios['extra_mb']:>7.2f}  {one['gap_left']:.1e}"
         )
     if asked.json:
-        about = {"width": asked.width, "tokens": asked.tokens, "batch": asked.batch}
+        about = {name: getattr(asked, name) for name in ("width", "tokens", "batch")}
+        about["cores"] = os.cpu_count()
         asked.json.write_text(json.dumps({**about, "methods": found}, indent=2) + "\n")
 
 

@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 
 from . import _cutting
 from ._certificate import Certificate
-from ._checks import Limit, check_choice, is_whole, named_columns, one_goal, threads
+from ._checks import Limit, check_choice, is_whole, one_goal, threads
 from ._encoder import Encoder
-from ._inputs import moment_options, read_rows, unseen
+from ._exports import inverse_transform, to_onnx, to_torch
+from ._inputs import moment_options
 from ._kernel import KERNELS, KernelSARL, kernel_params, rows_of
 from ._moments import Moments
-from ._rows import is_tensor, native, parts
+from ._rows import is_tensor, native
 from ._solved import Solved
 from ._words import documented
 
@@ -218,7 +219,7 @@ class CertifiedSARL(Encoder):
             if name != "sample_weight":
                 raise TypeError(f"fit() got an unexpected keyword argument {name!r}")
             self._check_unweighted(value)
-        self._solved = _cutting.cut(self, self._goal(), X, y, sensitive_features, row_id)
+        self._set(None, _cutting.cut(self, self._goal(), X, y, sensitive_features, row_id))
         return self
 
     def _check_unweighted(self, weights: Any) -> None:
@@ -270,7 +271,15 @@ class CertifiedSARL(Encoder):
             raise ValueError("approx and rows as landmarks are for kernels: kernel is 'linear'")
         return Moments(**moment_options(self))
 
+    def _fitted(self) -> Solved:
+        solved: Solved = super()._fitted()
+        return solved
+
     # -- results -------------------------------------------------------------------------------
+
+    inverse_transform = inverse_transform
+    to_onnx = to_onnx
+    to_torch = to_torch
 
     def cell(self, X: Any) -> NDArray[np.int64]:
         """The cell of each row, counted from 0.
@@ -285,12 +294,8 @@ class CertifiedSARL(Encoder):
         array of shape (n_rows,)
             ``centres_[cell(X)]`` is ``transform(X)``.
         """
-        solved = self._fitted()
-        dense, codes = solved.columns.read(read_rows(self, X, reset=False), unseen(self))
         jobs = threads(self.n_jobs)
-        with named_columns(solved.columns):
-            found = [solved.model.cell(x, [c[at] for c in codes], jobs) for at, x in parts(dense)]
-        return np.concatenate(found)
+        return self._mapped(X, lambda solved, x, codes: solved.model.cell(x, codes, jobs))
 
     def certify(
         self, X: Any, sensitive_features: Any = None, *, y: Any = None, confidence: Any = None
@@ -333,6 +338,11 @@ class CertifiedSARL(Encoder):
         if found is None:
             raise AttributeError("the cells of this model were not certified")
         return Certificate._read(found, _cutting.groups(self._fitted()))
+
+    @property
+    def n_components_(self) -> int:
+        """The number of dimensions of z."""
+        return self._n_features_out
 
     @property
     def cells_(self) -> int:

@@ -8,7 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar, cast
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import _check_sample_weight
 
 from . import _core
 from ._columns import Columns
@@ -100,6 +101,13 @@ def check_ridge(ridge: Any, folds: int) -> str | dict[str, float]:
     if not is_number(ridge) or ridge < 0:
         raise ValueError(f"ridge is {ridge!r}: expected a finite number, 0 or more, 'auto' or None")
     return {"fixed": float(ridge)}
+
+
+def check_weights(given: ArrayLike | None, rows: Any) -> NDArray[np.float64] | None:
+    """A weight for each row; none where none were given."""
+    if given is None:
+        return None
+    return np.ascontiguousarray(_check_sample_weight(given, rows, dtype=np.float64, copy=False))
 
 
 def one_goal(given: Mapping[str, Any], default: Goal | None = None) -> Goal:

@@ -164,6 +164,11 @@ class Columns:
             )
         return cls(tuple(table.columns), tuple(found), tuple(categories), named=True)
 
+    @classmethod
+    def unnamed(cls, count: int) -> Columns:
+        """So many numbers without names."""
+        return cls(tuple(f"x{j}" for j in range(count)), tuple(range(count)))
+
     def plain(self) -> dict[str, Any]:
         """As JSON."""
         return self.__dict__ | {

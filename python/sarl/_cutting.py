@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _core, _labels, _merging
+from . import _adding, _core, _labels, _merging
 from ._certificate import Certificate
 from ._checks import is_number, named_columns, threads
 from ._columns import Columns
 from ._inputs import fit_params, read_rows, read_sensitive, unseen
 from ._label import Label, Values
-from ._moments import Part
+from ._part import Part
 from ._progress import Bar
 from ._rows import parts
 from ._solved import Solved
@@ -58,7 +58,7 @@ def cut(estimator: Any, goal: dict[str, Any], X: Any, y: Any, s: Any, ids: Any =
         )
     columns = Columns.learn(rows, leave_out)
     dense, codes = columns.read(rows, unseen(estimator))
-    labels, values = moments._read_labels(y, hidden)
+    labels, values = _adding.read_labels(moments, y, hidden)
     _labels.check(labels, values, dense.shape[0])
     check_groups(labels)
     keys = None if ids is None else _merging.id_keys(ids, dense.shape[0])
@@ -66,7 +66,7 @@ def cut(estimator: Any, goal: dict[str, Any], X: Any, y: Any, s: Any, ids: Any =
     fit, choose, certify = _three(shape, moments.random_state, keys)
     name = type(estimator).__name__
     with Bar(dense.shape[0], f"{name} rows", bool(estimator.verbose)) as progress:
-        core = moments._begin(Part(columns, dense, codes, labels, values), fit)
+        core = _adding.begin(moments, Part(columns, dense, codes, labels, values), fit)
         params = fit_params(estimator, moments)
         with named_columns(columns, fit):
             for at, x in parts(dense, fit):
@@ -84,8 +84,8 @@ def cut(estimator: Any, goal: dict[str, Any], X: Any, y: Any, s: Any, ids: Any =
                     if progress is not None:
                         progress(len(at))
     model, spreads = cutter.finish()
-    for label, of in zip(labels, values, strict=True):
-        label.count(of[fit])
+    for label, value in zip(labels, values, strict=True):
+        label.count(value[fit])
     return Solved(model, columns, labels, spreads, params)
 
 

@@ -1,9 +1,10 @@
-"""The base of all encoders: rows in, z out; files."""
+"""The base of all estimators: rows in, z out; files."""
 
 from __future__ import annotations
 
 import os
-from typing import Any, ClassVar, TypeVar
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,10 +18,14 @@ from ._inputs import moment_options, read_rows, unseen
 from ._moments import Moments
 from ._placed import encoded, on_gpu
 from ._rows import is_tensor, native, parts
-from ._shape import Slopes, decoded, follow, is_configured
-from ._solved import Solved, asked_for
+from ._shape import Slopes, follow, is_configured
 
 E = TypeVar("E", bound="Encoder")
+
+#: What a solution makes of rows and of what is beside them.
+Encode = Callable[[Any, Any, list[Any]], NDArray[Any]]
+#: What is beside so many rows.
+Beside = Callable[[Any, int], list[Any]]
 
 
 def not_fitted(estimator: Any) -> NotFittedError:
@@ -32,10 +37,11 @@ def not_fitted(estimator: Any) -> NotFittedError:
 
 
 class Encoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """The solution of a problem, which encodes rows.
+    """The sums of rows, and what was solved on them, which encodes rows.
 
-    A subclass has the parameters and `fit`. It may overrule `_new_moments`, `_ridge`, `_encode`,
-    `_slopes`, `_restore` and `_params_of`.
+    Every estimator is one level above it: it has the parameters and `fit`, by itself or by a `Part`
+    beside this base. It may overrule `_new_moments`, `_ridge`, `_solve_rows`, `_encode`, `_slopes`,
+    `_restore` and `_params_of`.
     """
 
     # Requested by default: without it `fit` is an error, and pipelines must pass it on.
@@ -60,10 +66,10 @@ class Encoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     n_features_in_: int
     feature_names_in_: NDArray[Any]
 
-    #: The moments of the rows; none after a file, and after a pickle of a full erasure.
-    _moments: Moments | None = None
-    #: None where rows came after the last solution.
-    _solved: Solved | None = None
+    #: The sums of the rows, where they are held: of cells, after a file and after some pickles not.
+    _moments: Any = None
+    #: A model with what is known of columns and labels; none where rows came after the last solution.
+    _solved: Any = None
 
     # -- the problem ---------------------------------------------------------------------------
 
@@ -74,33 +80,40 @@ class Encoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return check_ridge(self.ridge, self.folds)
 
     def __sklearn_is_fitted__(self) -> bool:
-        return self._solved is not None
+        return self._solved is not None or (self._moments is not None and len(self._moments) > 0)
 
-    def _fitted(self) -> Solved:
-        """The solution."""
-        if self._solved is None:
+    def _fitted(self) -> Any:
+        """The solution, computed now if rows came after the last one."""
+        if not self.__sklearn_is_fitted__():
             raise not_fitted(self)
+        if self._solved is None:
+            self._solved = self._solve_rows()
         return self._solved
 
-    def _held_out(self) -> Solved:
+    def _solve_rows(self) -> Any:
+        """The solution for the rows that are held."""
+        raise not_fitted(self)
+
+    def _held_out(self) -> Any:
         """The solution with its held-out losses, where there are any."""
         return self._fitted()
 
-    def _front_params(self, solved: Solved) -> str:
-        """The parameters of the fit for other trade-offs."""
-        return solved.params
+    def _set(self, moments: Any, solved: Any) -> None:
+        """Takes over sums and their solution."""
+        self._moments, self._solved = moments, solved
 
-    def _restore(self, solved: Solved) -> None:
+    def _restore(self, solved: Any) -> None:
         """Takes over a model that was read."""
-        self._solved = solved
+        self._set(None, solved)
 
     @property
     def device_(self) -> str:
         """What has added up the rows of the fit: "cpu", or the name of a GPU."""
-        moments = self._moments
-        if moments is None or moments._core is None:
+        core = getattr(self._moments, "_core", None)
+        if core is None:
             raise AttributeError("device_ is known after a fit of rows only")
-        return moments._core.device
+        device: str = core.device
+        return device
 
     # -- encoding ------------------------------------------------------------------------------
 
@@ -119,20 +132,26 @@ class Encoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             gives an array. Tensors keep their gradient, but not through a kernel.
         """
         X = X if is_tensor(X) or on_gpu(X) else native(X)
-        solved = self._fitted()
         if on_gpu(X) and not is_configured(self):
-            with named_columns(solved.columns):
+            with named_columns(self._fitted().columns):
                 z = encoded(self, X)
             if z is not None:
                 return z
-        dense, codes = solved.columns.read(read_rows(self, X, reset=False), unseen(self))
-        with named_columns(solved.columns):
-            done = [self._encode(solved, part, [c[r] for c in codes]) for r, part in parts(dense)]
-        z = done[0] if len(done) == 1 else np.concatenate(done)
-        return follow(self, X, z, slopes=self._slopes)
+        return follow(self, X, self._mapped(X, self._encode), slopes=self._slopes)
 
-    def _encode(self, solved: Solved, dense: Any, codes: list[Any]) -> NDArray[Any]:
-        return solved.model.encode(dense, codes, threads(self.n_jobs))
+    def _mapped(self, X: Any, how: Encode, beside: Beside | None = None) -> NDArray[Any]:
+        """What a function gives for rows, part by part: with their codes, or what is beside them."""
+        solved = self._fitted()
+        rows = read_rows(self, X, reset=False)
+        dense, codes = solved.columns.read(rows, unseen(self))
+        more = codes if beside is None else beside(rows, dense.shape[0])
+        with named_columns(solved.columns):
+            done = [how(solved, part, [of[some] for of in more]) for some, part in parts(dense)]
+        return done[0] if len(done) == 1 else np.concatenate(done)
+
+    def _encode(self, solved: Any, dense: Any, beside: list[Any]) -> NDArray[Any]:
+        z: NDArray[Any] = solved.model.encode(dense, beside, threads(self.n_jobs))
+        return z
 
     def _slopes(self) -> Slopes | None:
         """Columns of X and the derivatives of z by them, where it is linear."""
@@ -140,31 +159,10 @@ class Encoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         linear = solved.model.is_linear and not solved.columns.categories
         return (list(solved.columns.numbers), solved.model.weights()) if linear else None
 
-    def inverse_transform(self, Z: Any) -> Any:
-        """The best linear reconstruction of the features from z.
-
-        Parameters
-        ----------
-        Z : array, tensor or table of shape (n_rows, n_components)
-            Encoded rows.
-
-        Returns
-        -------
-        array, tensor or table of shape (n_rows, n_features)
-            In the units of X. Of a column of categories it is the most likely one, so that the
-            result is a table: of the library of Z, or of pandas where Z is an array. Columns that
-            were left out because they are sensitive stay out.
-        """
-        return decoded(self, self._fitted(), Z)
-
     @property
     def _n_features_out(self) -> int:
-        return self._fitted().model.dim
-
-    @property
-    def n_components_(self) -> int:
-        """The number of dimensions of z; of an eraser that of what is left of X."""
-        return self._fitted().model.dim
+        dim: int = self._fitted().model.dim
+        return dim
 
     # -- files ---------------------------------------------------------------------------------
 
@@ -195,50 +193,9 @@ class Encoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return _files.load(path, cls)
 
     @classmethod
-    def _params_of(cls, solved: Solved) -> dict[str, Any]:
+    def _params_of(cls, solved: Any) -> dict[str, Any]:
         """Parameters that a model has, where its file has none of Python's."""
-        model = solved.model
-        scale = "standard" if model.scaling[0] else "none"
-        params = {"n_components": model.cap, "ridge": model.ridge, "scale": scale}
-        return params | asked_for(solved)
-
-    def to_onnx(self, path: str | os.PathLike[str], *, double: bool = False) -> None:
-        """Write the encoder as an ONNX model: whole, or not at all.
-
-        An encoder of arrays has one input, ``X``, one of tables an input for each column, numbers
-        or text, of shape (rows, 1). The output is ``z``. That of an eraser is ``X_erased``, of the
-        shape of ``X``. An encoder with cells has a second output, ``cell``.
-
-        Parameters
-        ----------
-        path : path
-            Where to.
-        double : bool, default=False
-            Whether inputs and outputs are double precision; all is computed in it anyway.
-        """
-        _files.to_onnx(self._fitted(), path, double=double, erase=self._erases)
-
-    def to_torch(self, *, dtype: Any = None, device: Any = None) -> Any:
-        """The encoder as a module of PyTorch, for rows of any leading shape; needs ``sarl[torch]``.
-
-        It has buffers, which move with the model that it is part of, and keeps gradients. It works
-        under `torch.compile` and `torch.export`. Half rows are computed in single precision.
-
-        Parameters
-        ----------
-        dtype : torch.dtype, optional
-            Of the buffers: single precision, or double.
-        device : torch.device or str, optional
-            Where they are.
-
-        Returns
-        -------
-        sarl.torch.Encoding or sarl.torch.Erasure
-            The module. Kernels, cells and columns of text have none: they raise ``ValueError``.
-        """
-        from .torch import module_of
-
-        return module_of(self, dtype, device)
+        return _files.params_of(solved)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -247,3 +204,10 @@ class Encoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         tags.target_tags.required = not self._erases or bool(getattr(self, "preserve", False))
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+if TYPE_CHECKING:
+    Part = Encoder
+else:
+    #: The base of what some estimators have beside `Encoder`; scikit-learn wraps its `transform`.
+    Part = TransformerMixin

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from sklearn.base import OneToOneFeatureMixin
 
 from . import _files
+from ._adversaries import LinearAdversaries
 from ._checks import GOALS, Goal, Limit, check_ridge, renamed, threads
-from ._estimator import Estimator
+from ._encoder import Encoder
 from ._inputs import fit_params
 from ._moments import Moments
 from ._shape import Slopes
@@ -30,7 +31,7 @@ SMALL = 128
 
 
 @documented
-class Eraser(OneToOneFeatureMixin, Estimator):  # type: ignore[misc]
+class Eraser(OneToOneFeatureMixin, LinearAdversaries, Encoder):  # type: ignore[misc]
     """Erasure without a target: X without what predicts `sensitive_features` linearly.
 
     The result has the shape, the units and the mean of X, and changes it as little as possible.

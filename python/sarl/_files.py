@@ -14,8 +14,9 @@ from ._checks import threads
 from ._columns import Categories, Columns
 from ._inputs import name_inputs
 from ._label import Label
+from ._labelled import ByLabels
 from ._results import HeldOut
-from ._solved import LabelFigures, Solved
+from ._solved import LabelFigures, Solved, asked_for
 
 #: The version of the schema in the file.
 SCHEMA_VERSION = 2
@@ -30,15 +31,6 @@ def save(estimator: Any, solved: Solved, path: str | os.PathLike[str]) -> None:
     if held.heldout is not None and moments is not None and moments._core is not None:
         params = estimator._front_params(solved)
         model = moments._core.with_folds(params, model, threads=threads(estimator.n_jobs))
-    plain = (str, int, float, bool, type(None), list, dict)
-    params = {
-        k: v.item() if isinstance(v, np.generic) else v for k, v in estimator.get_params().items()
-    }
-    about = {
-        "class": type(estimator).__name__,
-        "params": {k: v for k, v in params.items() if isinstance(v, plain)},
-        "columns": solved.columns.plain(),
-    }
     losses = None if held.heldout is None else dict(zip(HeldOut._fields, held.heldout, strict=True))
     labels = held.heldout_labels and {
         side: [{"name": name, "loss": loss, "share": share} for name, loss, share in figures]
@@ -48,9 +40,22 @@ def save(estimator: Any, solved: Solved, path: str | os.PathLike[str]) -> None:
         "schema": schema_of(solved),
         "heldout": losses,
         "heldout_labels": labels,
-        "python": about,
+        "python": about(estimator, solved.columns),
     }
     model.save(os.fspath(path), {name: json.dumps(value) for name, value in extra.items()})
+
+
+def about(estimator: Any, columns: Columns) -> dict[str, Any]:
+    """What a file says of the estimator that wrote it."""
+    plain = (str, int, float, bool, type(None), list, dict)
+    params = {
+        k: v.item() if isinstance(v, np.generic) else v for k, v in estimator.get_params().items()
+    }
+    return {
+        "class": type(estimator).__name__,
+        "params": {k: v for k, v in params.items() if isinstance(v, plain)},
+        "columns": columns.plain(),
+    }
 
 
 def to_onnx(solved: Solved, path: str | os.PathLike[str], *, double: bool, erase: bool) -> None:
@@ -156,31 +161,15 @@ def from_bytes(data: bytes, name: str, cls: type[E] | None = None) -> E:
     """The fitted estimator in the bytes of a model file of this name."""
     import sarl
 
-    if _core.LabelledErasure.is_file(data):
-        from ._oracle import restored as restored_by_labels
-
-        known: E = restored_by_labels(data, name, cls)
-        return known
     try:
-        model = _core.Model.from_bytes(data)
+        by_labels = _core.LabelledErasure.is_file(data)
+        model: Any = (_core.LabelledErasure if by_labels else _core.Model).from_bytes(data)
     except ValueError as problem:
         raise ValueError(f"{name}: {problem}") from None
-    extra = model.extra
-    about = json.loads(extra.get("python", "{}"))
-    solved = _solved(model, extra, about)
-    found = _class(solved, about, sarl)
-    if cls is not None and issubclass(cls, found):
-        found = cls
-    elif cls is not None and not issubclass(found, cls):
-        kernel, certified = sarl.KernelSARL, sarl.CertifiedSARL
-        if (
-            certified in (cls, found)
-            or issubclass(cls, kernel) != issubclass(found, kernel)
-            or issubclass(cls, sarl.Eraser)
-        ):
-            raise ValueError(f"{name} holds a model of {found.__name__}, not of {cls.__name__}")
-        found = cls
-    restored: E = _restored(found, solved, about.get("params"))
+    written = json.loads(model.extra.get("python", "{}"))
+    solved = (ByLabels.read if by_labels else _solved)(model, written)
+    found = _as(cls, _class(solved, written, sarl), name, sarl)
+    restored: E = _restored(found, solved, written.get("params"))
     return restored
 
 
@@ -193,7 +182,7 @@ def to_bytes(estimator: Any) -> bytes:
             return file.read()
 
 
-def _restored(cls: Any, solved: Solved, params: dict[str, Any] | None) -> Any:
+def _restored(cls: Any, solved: Any, params: dict[str, Any] | None) -> Any:
     """An estimator around a model that was read."""
     known = cls._get_param_names()
     params = params or cls._params_of(solved)
@@ -203,7 +192,34 @@ def _restored(cls: Any, solved: Solved, params: dict[str, Any] | None) -> Any:
     return new
 
 
-def _class(solved: Solved, about: dict[str, Any], package: Any) -> Any:
+def params_of(solved: Solved) -> dict[str, Any]:
+    """The parameters of an estimator that a model has."""
+    model = solved.model
+    scale = "standard" if model.scaling[0] else "none"
+    params = {"n_components": model.cap, "ridge": model.ridge, "scale": scale}
+    return params | asked_for(solved)
+
+
+def _as(cls: Any, found: Any, name: str, package: Any) -> Any:
+    """The class to restore: the one that is asked for, where it can hold what was found."""
+    if cls is None or issubclass(found, cls):
+        return found
+    if issubclass(cls, found):
+        return cls
+    kernel, erasers = package.KernelSARL, (package.OracleEraser, package.QuadraticEraser)
+    apart = (package.CertifiedSARL, *erasers)
+    if (
+        issubclass(cls, (*apart, package.Eraser))
+        or found in apart
+        or issubclass(cls, kernel) != issubclass(found, kernel)
+    ):
+        raise ValueError(f"{name} holds a model of {found.__name__}, not of {cls.__name__}")
+    return cls
+
+
+def _class(solved: Any, about: dict[str, Any], package: Any) -> Any:
+    if isinstance(solved, ByLabels):
+        return package.QuadraticEraser if solved.model.is_quadratic else package.OracleEraser
     if solved.model.cells is not None:
         return package.CertifiedSARL
     if about.get("class") in ("SARL", "KernelSARL", "Eraser"):
@@ -217,7 +233,8 @@ def _class(solved: Solved, about: dict[str, Any], package: Any) -> Any:
     return package.Eraser if plain else package.SARL
 
 
-def _solved(model: _core.Model, extra: dict[str, str], about: dict[str, Any]) -> Solved:
+def _solved(model: _core.Model, about: dict[str, Any]) -> Solved:
+    extra = model.extra
     if "schema" in extra:
         schema = json.loads(extra["schema"])
         columns, spreads = _columns(schema)
@@ -225,7 +242,7 @@ def _solved(model: _core.Model, extra: dict[str, str], about: dict[str, Any]) ->
             columns = Columns.from_plain(about["columns"])
         labels = _schema.labels(schema)
     else:
-        columns = Columns(tuple(f"x{j}" for j in range(model.inputs)), tuple(range(model.inputs)))
+        columns = Columns.unnamed(model.inputs)
         spreads = [(0.0, 0.0)] * model.inputs
         labels = [_unnamed(*label) for label in model.labels]
     held = json.loads(extra.get("heldout", "null"))

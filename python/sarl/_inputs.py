@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
-from . import _criterion
+from . import _adding, _criterion
 from ._checks import PRECISIONS, check_choice, check_folds, is_whole
 from ._columns import Columns, first_category
 from ._moments import Moments
@@ -110,15 +110,9 @@ def add_rows(
         check_criterion(estimator, moments)
     title = f"{type(estimator).__name__} moments"
     with Bar(rows.shape[0], title, bool(estimator.verbose)) as progress:
-        moments._update(
-            rows,
-            y if beside else None,
-            hidden,
-            w,
-            leave_out=leave_out,
-            unseen=unseen(estimator),
-            progress=progress,
-        )
+        target, how = y if beside else None, unseen(estimator)
+        part = _adding.read(moments, rows, target, hidden, w, leave_out=leave_out, unseen=how)
+        _adding.add(moments, part, progress)
     return moments
 
 

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from ._adversaries import LinearAdversaries
 from ._checks import Limit, check_choice, is_number, is_whole, renamed
-from ._estimator import Estimator
+from ._encoder import Encoder
 from ._inputs import moment_options
 from ._moments import Moments
 from ._report import report as _report
@@ -19,7 +20,7 @@ KERNELS = ("rbf", "laplacian", "polynomial")
 
 
 @documented
-class KernelSARL(Estimator):
+class KernelSARL(LinearAdversaries, Encoder):
     """An encoder with a kernel that keeps `y` predictable and hides `sensitive_features`.
 
     A kernel is a feature map, by landmarks or by random features, and the encoder is the globally

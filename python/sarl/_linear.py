@@ -7,14 +7,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ._adversaries import LinearAdversaries
 from ._checks import Limit, renamed
-from ._estimator import Estimator
+from ._encoder import Encoder
 from ._report import report as _report
 from ._words import documented
 
 
 @documented
-class SARL(Estimator):
+class SARL(LinearAdversaries, Encoder):
     """A linear encoder that keeps `y` predictable and hides `sensitive_features`.
 
     The globally optimal one, in closed form: spectral adversarial representation learning

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _core
+from . import _core, _criterion
 from ._columns import Categories, Codes, Columns
-from ._label import Label
+from ._label import MERGING, Label
+from ._label import union as union_of_labels
 from ._rows import category, is_missing
+
+if TYPE_CHECKING:
+    from ._moments import Moments
 
 #: For each column of categories, the new place of each of its categories.
 Places = list[list[int]]
@@ -33,6 +37,33 @@ def union(a: Columns, b: Columns) -> tuple[Columns, Places]:
         at = {value: place for place, value in enumerate(values)}
         places.append([at[value] for value in theirs.values])
     return replace(a, categories=tuple(both)), places
+
+
+def merged(a: Moments, b: Moments) -> tuple[Columns, list[Label], _core.Fit]:
+    """The columns, the labels and the sums of the rows of both."""
+    assert a._columns is not None and b._columns is not None
+    assert a._core is not None and b._core is not None
+    columns, places = union(a._columns, b._columns)
+    mine, theirs = ([(of.target, of.kind, of.kernel) for of in m._labels] for m in (a, b))
+    if mine != theirs:
+        raise ValueError("these moments cannot be merged: their labels differ")
+    core, added = a._core.copy(), b._core.copy()
+    recode(core, a._columns, columns)
+    recode(added, b._columns, columns, places)
+    labels = []
+    for place, (old, other) in enumerate(zip(a._labels, b._labels, strict=True)):
+        both, to = union_of_labels(old, other)
+        labels.append(both)
+        for into, before, moved in ((core, old, list(range(old.size))), (added, other, to)):
+            if both.is_class and (moved != list(range(before.size)) or both.size != before.size):
+                a._reclass(into, place, moved, both)
+    _criterion.settle(a.criterion, a.favourable, labels)
+    try:
+        core.merge(added)
+    except ValueError as problem:
+        hint = MERGING if "of their labels" in str(problem) else ""
+        raise ValueError(f"{problem}{hint}") from None
+    return columns, labels, core
 
 
 def without_values(columns: Columns) -> Columns:

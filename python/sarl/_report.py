@@ -14,14 +14,14 @@ from ._progress import Steps
 from ._table import SHOWN, Rows, check_shown
 
 if TYPE_CHECKING:
-    from ._estimator import Estimator
+    from ._adversaries import LinearAdversaries
 
 #: Rows at most for an audit of many encoders.
 AUDITED = 15_000
 
 
 def report(
-    self: Estimator,
+    self: LinearAdversaries,
     path: str | os.PathLike[str],
     X: Any = None,
     y: Any = None,

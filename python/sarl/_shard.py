@@ -12,10 +12,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from . import _arrow, _core, _forms
+from . import _adding, _arrow, _core, _forms, _packing
 from ._columns import FEW_VALUES, MANY_VALUES, Columns
 from ._label import Label
-from ._moments import Moments, Part
+from ._moments import Moments
+from ._part import Part
 from ._sample import Sample, rows_for
 
 #: The first bytes of a shard.
@@ -167,7 +168,7 @@ class Shard:
         new = self.empty()
         moments = new._moments
         part = new._read(sample.table(), sample.categories())
-        moments._core = moments._begin(part)
+        moments._core = _adding.begin(moments, part)
         moments._columns = part.columns
         moments._labels = [label.without_rows() for label in part.labels]
         new._sampled = True
@@ -187,10 +188,10 @@ class Shard:
             if batch.num_rows:
                 part = self._read(batch, self._moments._columns)
                 if self._parts is None:
-                    self._moments._add(part)
+                    _adding.add(self._moments, part)
                     continue
                 which = self._part_of(part)
-                self._moments._add(part.take(np.flatnonzero(which == FIT)))
+                _adding.add(self._moments, part.take(np.flatnonzero(which == FIT)))
                 more = np.bincount(which, minlength=PARTS).tolist()
                 self._parts = [a + b for a, b in zip(self._parts, more, strict=True)]
         return self
@@ -292,14 +293,12 @@ class Shard:
             "picked": self._picked(),
             "sampled": self._sampled,
             "parts": self._parts,
-            "options": m._options(),
+            "options": _packing.options(m),
             "kernel": m._kernel,
             "scale": m._scale,
             "spreads": None if chosen is None else chosen[1],
+            **_packing.known(m),
         }
-        if m._core is not None and m._columns is not None:
-            about["columns"] = m._columns.plain()
-            about["labels"] = [label.plain() for label in m._labels]
         head = json.dumps(about).encode()
         sums = b"" if m._core is None else m._core.to_bytes({})
         features = b"" if chosen is None else chosen[0]
@@ -342,15 +341,12 @@ def _restored(about: dict[str, Any], features: bytes, sums: bytes) -> Moments:
     new._kernel, new._scale = about["kernel"], about["scale"]
     if not sums:
         return new
-    new._columns = Columns.from_plain(about["columns"])
-    new._labels = [Label.from_plain(label) for label in about["labels"]]
-    params = json.dumps(new._params())
+    _packing.set_known(new, about)
     if new._kernel is None:
-        new._core = _core.Fit.from_bytes(params, sums)[0]
+        new._core = _core.Fit.from_bytes(json.dumps(new._params()), sums)[0]
         return new
     spreads = [(mean, sd) for mean, sd in about["spreads"]]
-    layout = new._layout(new._columns, new._labels)
-    new._core = _core.Fit.from_chosen(params, sums, (features, spreads), layout)
+    _packing.restore_kernel(new, sums, (features, spreads))
     return new
 
 

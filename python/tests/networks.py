@@ -101,3 +101,11 @@ def labels(rows: dict[str, torch.Tensor]) -> Any:
     """The group at each position that counts."""
     keep = rows["attention_mask"].bool()
     return rows["group"][:, None].expand(keep.shape)[keep].numpy()
+
+
+def at_positions(rows: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """A label for each position: the group there less its mean there, and 0 elsewhere."""
+    mask = rows["attention_mask"].double()
+    group = rows["group"].double()[:, None] * mask
+    apart = (group - group.sum(0) / mask.sum(0)) * mask
+    return {f"group at {k}": apart * (torch.arange(LENGTH) == k) for k in range(LENGTH)}

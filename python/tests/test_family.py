@@ -303,6 +303,9 @@ def test_rows_of_known_labels_merge_stream_and_travel(kind, tmp_path):
             again.partial_fit(X, sensitive_features=s)
     with pytest.raises(ValueError, match="not of Eraser"):
         Eraser.load(path)
+    Eraser().fit(X, sensitive_features=s).save(path)
+    with pytest.raises(ValueError, match=f"a model of Eraser, not of {kind.__name__}"):
+        kind.load(path)
     with pytest.raises(ValueError, match="no rows in the fit"):
         whole.transform(X[:1], sensitive_features=np.array(["d"]))
     with pytest.raises(ValueError, match="needs to know what to hide"):
@@ -345,3 +348,25 @@ def test_known_labels_pass_through_a_pipeline(rows):
 @parametrize_with_checks([OracleEraser(sensitive=0)])
 def test_checks_of_scikit_learn(estimator, check):
     check(estimator)
+
+
+def test_the_command_retunes_a_partial_erasure(cli, tmp_path):
+    """A file of more columns than are solved whole: shown, retuned, and otherwise refused plainly."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, 150)) @ rng.normal(size=(150, 150))
+    s = X[:, 0] + 20 * rng.normal(size=3000) > 0
+    eraser = Eraser(leakage=0.05).fit(X, sensitive_features=s)
+    path, other = tmp_path / "partial.safetensors", tmp_path / "other.safetensors"
+    eraser.save(path)
+    shown = cli("info", path)
+    assert shown["erasure"] == "partial" and shown["goal"] == {"max_leakage": 0.05}
+    assert shown["leakage"] == pytest.approx(0.05, rel=1e-6)
+    assert shown["utility"] == pytest.approx(eraser.utility_, rel=1e-9)
+    told = cli("retune", path, "--max-leakage", "0.1", "-o", other)
+    assert told["erasure"] == "partial" and told["leakage"] == pytest.approx(0.1, rel=1e-6)
+    again, expected = sarl.load(other), Eraser.load(path).retune(max_leakage=0.1)
+    assert again.get_params() == expected.get_params() and again.heldout_ is None
+    np.testing.assert_allclose(again.transform(X), expected.transform(X), atol=1e-9)
+    np.savetxt(tmp_path / "rows.csv", X[:5], delimiter=",")
+    with pytest.raises(AssertionError, match="holds a partial erasure(.|\\n)*whole=True"):
+        cli("encode", path, tmp_path / "rows.csv", "-o", tmp_path / "z.csv")

@@ -61,6 +61,17 @@ def test_the_certified_encoder_is_documented():
         assert getattr(cls, method).__doc__, method
 
 
+ESTIMATORS = ("SARL", "KernelSARL", "CertifiedSARL", "Eraser", "OracleEraser", "QuadraticEraser")
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_estimators_are_one_level_above_one_base(name):
+    ours = [cls for cls in getattr(sarl, name).__bases__ if cls.__module__.startswith("sarl.")]
+    assert ours[-1].__name__ == "Encoder" and len(ours) <= 2
+    for cls in ours:
+        assert not any(base.__module__.startswith("sarl.") for base in cls.__mro__[1:]), cls
+
+
 def check(*words):
     environment = {**os.environ, "MYPYPATH": str(ROOT / "python")}
     done = subprocess.run(

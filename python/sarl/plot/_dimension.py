@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._estimator import Estimator
+from .._adversaries import LinearAdversaries
 from .._results import Front
 from ._front import _dot, _unknown
 from ._looks import add_legend, axes_of, colours_of
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 
-def dimension(estimator_or_front: Estimator | Front, *, ax: Axes | None = None) -> Axes:
+def dimension(estimator_or_front: LinearAdversaries | Front, *, ax: Axes | None = None) -> Axes:
     """Draw the best number of dimensions against λ: exact steps, not those of a grid.
 
     Parameters
@@ -48,7 +48,7 @@ def dimension(estimator_or_front: Estimator | Front, *, ax: Axes | None = None) 
     [1, 0]
     """
     given = estimator_or_front
-    if not isinstance(given, (Estimator, Front)):
+    if not isinstance(given, (LinearAdversaries, Front)):
         raise _unknown(given)
     table = given if isinstance(given, Front) else given.front_
     ax = axes_of(ax)
@@ -59,7 +59,7 @@ def dimension(estimator_or_front: Estimator | Front, *, ax: Axes | None = None) 
     ax.step(x, steps, where="post", color=colour, lw=1.8, label="best", zorder=3)
     ax.fill_between(x, steps, step="post", color=colour, alpha=0.12, lw=0, zorder=1)
     top = int(steps.max())
-    if isinstance(given, Estimator):
+    if isinstance(given, LinearAdversaries):
         point = given.point_
         top = max(top, point.dim)
         plural = "dimension" if point.dim == 1 else "dimensions"

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from .. import _labels
+from .._adversaries import LinearAdversaries
 from .._eraser import Eraser
-from .._estimator import Estimator
 from .._rows import length, matrix, take
 from ._front import _unknown
 from ._looks import ON_LIGHT, OTHERS, add_legend, axes_of, colours_of, handle_of, ink_of
@@ -30,7 +30,7 @@ _MOST_CLASSES = 12
 
 
 def embedding(
-    estimator: Estimator,
+    estimator: LinearAdversaries,
     X: Any,
     *,
     sensitive_features: Any = None,
@@ -83,7 +83,7 @@ def embedding(
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['a', 'b']
     """
-    if not isinstance(estimator, Estimator):
+    if not isinstance(estimator, LinearAdversaries):
         raise _unknown(estimator)
     n = length(X)
     colour, shape = _tags(sensitive_features, "sensitive_features", n), _tags(y, "y", n)
@@ -174,7 +174,7 @@ def _sample(n: int, max_rows: int, random_state: Any) -> tuple[NDArray[np.intp],
     return which, np.searchsorted(which, drawn)
 
 
-def _encoded(estimator: Estimator, X: Any) -> tuple[Floats, list[str]]:
+def _encoded(estimator: LinearAdversaries, X: Any) -> tuple[Floats, list[str]]:
     """The columns to draw, one or two, and what they are called."""
     if not estimator.n_components_:
         raise ValueError(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._estimator import Estimator
+from .._adversaries import LinearAdversaries
 from .._results import Front
 from ._looks import SMALL, add_legend, axes_of, colours_of, handle_of, ink_of
 
@@ -20,10 +20,10 @@ Floats = NDArray[np.float64]
 
 
 def front(
-    estimator_or_front: Estimator
+    estimator_or_front: LinearAdversaries
     | Front
-    | Mapping[str, Estimator | Front]
-    | Sequence[Estimator | Front],
+    | Mapping[str, LinearAdversaries | Front]
+    | Sequence[LinearAdversaries | Front],
     *,
     ax: Axes | None = None,
     heldout: bool = True,
@@ -110,7 +110,7 @@ class _Curve:
     units: tuple[float, float]
     #: The least leakage of full utility, and the most utility without leakage.
     ends: tuple[float, float]
-    estimator: Estimator | None
+    estimator: LinearAdversaries | None
 
     @property
     def held(self) -> tuple[Floats, Floats]:
@@ -130,7 +130,7 @@ class _Curve:
 
 
 def _curves(given: Any) -> list[_Curve]:
-    if isinstance(given, (Estimator, Front)):
+    if isinstance(given, (LinearAdversaries, Front)):
         named = [(type(given).__name__, given)]
     elif isinstance(given, Mapping):
         named = [(str(name), one) for name, one in given.items()]
@@ -165,7 +165,7 @@ def _curve(name: str, given: Any) -> _Curve:
         ends = float(leakage[0]), float(utility[-1])
         units = _unit(given["js"], leakage), _unit(given["jy"], utility)
         return _Curve(name, leakage, utility, given, 1.0, units, ends, None)
-    if not isinstance(given, Estimator):
+    if not isinstance(given, LinearAdversaries):
         raise _unknown(given)
     table = given.front_
     known = given.bounds_
@@ -183,7 +183,7 @@ def _unit(losses: Floats, shares: Floats) -> float:
     return float(np.ptp(shares)) / span if span > 0 else 0.0
 
 
-def _refined(estimator: Estimator, table: Front) -> tuple[Floats, Floats]:
+def _refined(estimator: LinearAdversaries, table: Front) -> tuple[Floats, Floats]:
     """Leakage and utility, with a point between dimensions that are lost at neighbouring λ.
 
     One loss between two λ is a straight line, several are a polygon that the two ends do not show.

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import _labels
+from .. import _adding, _labels
 from .._columns import Columns
 from .._eraser import Eraser
-from .._moments import Moments, Part
+from .._moments import Moments
+from .._part import Part
 from ._batch import Rows
 from ._modules import Erasure
 
@@ -88,16 +89,11 @@ def _add(moments: Moments, rows: Rows, types: Any) -> None:
         weights = None if rows.weights is None else np.ascontiguousarray(rows.weights[at])
         x = np.ascontiguousarray(rows.x[at])
         labels, values = _read(moments, rows, at, types, weights)
-        columns = moments._columns or plain_columns(width)
+        columns = moments._columns or Columns.unnamed(width)
         if width != len(columns.numbers):
             raise ValueError(f"rows have {width} columns, but had {len(columns.numbers)} before")
         ids = np.ascontiguousarray(rows.keys[at])
-        moments._add(Part(columns, x, [], labels, values, weights, ids))
-
-
-def plain_columns(width: int) -> Columns:
-    """Columns without names."""
-    return Columns(tuple(f"x{j}" for j in range(width)), tuple(range(width)))
+        _adding.add(moments, Part(columns, x, [], labels, values, weights, ids))
 
 
 def _read(

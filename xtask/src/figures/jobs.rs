@@ -44,6 +44,8 @@ enum What {
     Page,
     /// Our encoders beside fairlearn.
     Fairness,
+    /// One layer of a network beside concept-erasure.
+    Scrub,
 }
 
 const fn whole(name: &'static str) -> Table {
@@ -120,6 +122,7 @@ pub(super) const JOBS: &[Job] = &[
         tables: &[whole("fairness"), whole("acs-age")],
         what: What::Fairness,
     },
+    Job { name: "scrub", tables: &[whole("networks-speed")], what: What::Scrub },
 ];
 
 /// The job of this name, or the one that gives the table of this name.
@@ -144,25 +147,24 @@ impl Job {
                 let line = ["bench", "-p", "sarl-cli", "--bench", "out_of_core"];
                 readers::out_of_core(&text(&mut cargo(&line))?)
             }
-            What::Python => {
-                let file = scratch("fit.json")?;
-                let mut command = Command::new(python()?);
-                text(command.args(["python/benches/fit.py", "--json"]).arg(&file))?;
-                readers::python(&serde_json::from_slice(&std::fs::read(&file)?)?)
-            }
+            What::Python => self.python("fit"),
             What::Page => {
                 sarl()?;
                 let mut command = Command::new(python()?);
                 command.arg("browser/bench_open.py").env("SARL_CHROMIUM", chromium()?);
                 readers::page(&text(&mut command)?)
             }
-            What::Fairness => {
-                let file = scratch("fairness.json")?;
-                let mut command = Command::new(python()?);
-                text(command.args(["python/benches/fairness.py", "--json"]).arg(&file))?;
-                self.read(&file)
-            }
+            What::Fairness => self.python("fairness"),
+            What::Scrub => self.python("scrub"),
         }
+    }
+
+    /// A benchmark of the Python package that writes a file.
+    fn python(&self, script: &str) -> Result<Vec<(String, Stored)>> {
+        let file = scratch(&format!("{script}.json"))?;
+        let mut command = Command::new(python()?);
+        text(command.args([&format!("python/benches/{script}.py"), "--json"]).arg(&file))?;
+        self.read(&file)
     }
 
     fn line(&self) -> [&'static str; 4] {
@@ -194,7 +196,9 @@ impl Job {
             std::fs::read_to_string(file).with_context(|| format!("cannot read {file:?}"))?;
         match self.what {
             What::Reproduce | What::Ours(_) => self.tables_of(&text),
+            What::Python => readers::python(&serde_json::from_str(&text)?),
             What::Fairness => readers::fairness(&serde_json::from_str(&text)?),
+            What::Scrub => readers::scrub(&serde_json::from_str(&text)?),
             _ => bail!("`{}` writes no results that could be read again", self.name),
         }
     }

@@ -225,6 +225,35 @@ pub(super) fn python(found: &Value) -> Result<Tables> {
     ])
 }
 
+/// `python/benches/scrub.py --json`: times and memory of one layer, beside those of another library.
+pub(super) fn scrub(found: &Value) -> Result<Tables> {
+    let methods = found["methods"].as_object().context("no `methods`")?;
+    let mut rows = Vec::new();
+    for result in methods.values() {
+        let name = result["name"].as_str().context("a method without a name")?.to_owned();
+        let ratio =
+            |of: &str| Ok::<_, anyhow::Error>(format!("{:.2}", number(&result["ratios"][of])?));
+        rows.push(vec![
+            name,
+            format!("{:.1}", number(&result["fit_s"])?),
+            ratio("fit_s")?,
+            format!("{:.2}", number(&result["apply_s"])?),
+            ratio("apply_s")?,
+            format!("{:.0}", number(&result["extra_mb"])?),
+            ratio("extra_mb")?,
+        ]);
+    }
+    let (tokens, width) = (number(&found["tokens"])?, number(&found["width"])?);
+    let measured = format!(
+        "`cargo xtask figures --only scrub`, one layer, {tokens} rows of {width} columns in single \
+         precision, {} cores, each method in a process of its own",
+        number(&found["cores"])?
+    );
+    let columns =
+        ["method", "fit, s", "ratio", "apply, s", "ratio", "memory of the fit, MB", "ratio"];
+    Ok(vec![("networks-speed".into(), stored(&measured, &columns, rows))])
+}
+
 /// In how many of the lines with ExponentiatedGradient one of ours is as good, and of how many.
 fn level_with_fairlearn(measured: &[Value]) -> Result<(usize, usize)> {
     let (mut level, mut of) = (0, 0);

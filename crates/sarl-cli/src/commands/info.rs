@@ -84,7 +84,7 @@ pub fn run(options: &Info, global: &Global) -> Outcome {
 }
 
 /// What is kept and what is hidden.
-fn labels(labels: &[Label]) -> String {
+pub fn labels(labels: &[Label]) -> String {
     let holds = labels.iter().map(|label| {
         let role = match label.role {
             Role::Target => "keeps",

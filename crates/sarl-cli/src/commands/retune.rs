@@ -7,7 +7,9 @@ use sarl::{HeldOutLabels, HeldOutLosses, Model};
 use sarl_data::{Input, is_address};
 use serde_json::json;
 
+use super::erasures;
 use super::fit::model_output;
+use super::info::labels;
 use crate::args::{Global, Retune};
 use crate::failure::{Exit, Failure, Outcome};
 use crate::provenance::Provenance;
@@ -20,7 +22,11 @@ pub fn run(options: &Retune, global: &Global) -> Outcome {
     model_output(&options.output)?;
     // A model may be retuned in place: the old one is whole until the new one is.
     outputs::check([options.output.as_path()], [], global)?;
-    let before = load(&options.model)?;
+    let bytes = bytes_of(&options.model)?;
+    if let Some(erasing) = erasures::retuned(&options.model, &bytes, &goal)? {
+        return erasures::write(&erasing, &options.output, global, labels);
+    }
+    let before = read(&options.model, &bytes)?;
     if before.cells().is_some() {
         let message = "the new model has no cells: nothing is guaranteed against every adversary";
         output::warn(global, message);
@@ -66,15 +72,8 @@ pub fn bytes_of(path: &Path) -> Outcome<Vec<u8>> {
 
 /// The model in the bytes of a file.
 pub fn read(path: &Path, bytes: &[u8]) -> Outcome<Model> {
-    if sarl::Oracle::is_file(bytes) || sarl::Quadratic::is_file(bytes) {
-        let message = format!("{}: holds an erasure that needs the labels of rows", path.display());
-        return Err(Failure::new(Exit::Data, message).hint("`sarl.load` in Python reads it"));
-    }
-    if sarl::Erasing::is_file(bytes) {
-        let message =
-            format!("{}: holds a full erasure, without the problem that it solved", path.display());
-        return Err(Failure::new(Exit::Data, message)
-            .hint("save it with `Eraser.save(path, whole=True)` in Python"));
+    if erasures::is_file(bytes) {
+        return Err(erasures::refused(path, bytes));
     }
     Model::from_bytes(bytes).map_err(|e| {
         Failure::new(Exit::Data, format!("{}: {e}", path.display()))

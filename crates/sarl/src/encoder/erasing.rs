@@ -27,7 +27,7 @@ use crate::moments::{Covariances, Label, LabelKind, Layout, Role};
 use crate::spectral::attribute::Side;
 use crate::spectral::directions::weights_of;
 use crate::spectral::linalg::{
-    beside, cholesky, congruence, solve_lower, solve_lower_transposed, span,
+    beside, cholesky, cholesky_of, congruence, solve_lower, solve_lower_transposed, span,
 };
 use crate::spectral::problem::correlations;
 use crate::spectral::whiten::Whitening;
@@ -366,7 +366,7 @@ fn smoothed(c: &Covariances, ridge: f64) -> Result<Mat<f64>> {
     let size = a.nrows();
     let mean = (0..size).map(|j| a[(j, j)]).sum::<f64>() / size as f64;
     (0..size).for_each(|j| a[(j, j)] += ridge * mean);
-    let factor = cholesky(a.as_ref())?;
+    let factor = cholesky_of(a)?;
     let mut v = c.sensitive.cross.clone();
     solve_lower(factor.as_ref(), v.as_mut());
     solve_lower_transposed(factor.as_ref(), v.as_mut());

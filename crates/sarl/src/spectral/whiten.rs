@@ -9,7 +9,7 @@
 
 use faer::{Mat, MatRef};
 
-use super::linalg::{cholesky, pivoted_cholesky, solve_lower, solve_lower_transposed};
+use super::linalg::{cholesky_of, pivoted_cholesky, solve_lower, solve_lower_transposed};
 use crate::moments::{Covariances, constant};
 use crate::{Error, Result};
 
@@ -48,7 +48,7 @@ impl Whitening {
         for j in 0..m {
             a[(j, j)] += ridge + covariances.floor.get(j).copied().unwrap_or(0.0);
         }
-        let factor = cholesky(a.as_ref()).map_err(|_| Error::Unstable)?;
+        let factor = cholesky_of(a).map_err(|_| Error::Unstable)?;
         let (picked, inverse_scale) = ((0..m).collect(), vec![1.0; m]);
         Ok(Whitening { features: m, varying: m, picked, inverse_scale, factor })
     }
@@ -64,13 +64,15 @@ impl Whitening {
         let shrunk: Vec<f64> = varying.iter().map(|&j| shrunk(j)).collect();
         let inverse: Vec<f64> =
             varying.iter().zip(&shrunk).map(|(&j, shrunk)| shrunk / c[(j, j)].sqrt()).collect();
-        let correlation = Mat::from_fn(varying.len(), varying.len(), |i, j| match i == j {
+        let correlation = |i: usize, j: usize| match i == j {
             true => shrunk[i] * shrunk[i],
             false => c[(varying[i], varying[j])] * inverse[i] * inverse[j],
-        });
-        let (order, factor) = match clearly_full(&correlation, rank) {
+        };
+        // A factor is written over the correlations, which are made again where it does not do.
+        let correlations = || Mat::from_fn(varying.len(), varying.len(), correlation);
+        let (order, factor) = match clearly_full(correlations(), rank) {
             Some(factor) => ((0..varying.len()).collect(), factor),
-            None => pivoted_cholesky(correlation, rank)?,
+            None => pivoted_cholesky(correlations(), rank)?,
         };
         Ok(Whitening {
             features: c.nrows(),
@@ -135,8 +137,8 @@ const CLEAR: f64 = 100.0;
 
 /// The factor without pivoting, which is several times faster to find, where it shows that each
 /// feature says something that those before it do not.
-fn clearly_full(correlation: &Mat<f64>, rank: f64) -> Option<Mat<f64>> {
-    let factor = cholesky(correlation.as_ref()).ok()?;
+fn clearly_full(correlation: Mat<f64>, rank: f64) -> Option<Mat<f64>> {
+    let factor = cholesky_of(correlation).ok()?;
     let least = (0..factor.nrows()).map(|j| factor[(j, j)]).fold(f64::INFINITY, f64::min);
     (least * least > CLEAR * rank).then_some(factor)
 }

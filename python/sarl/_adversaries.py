@@ -1,30 +1,30 @@
-"""The base of the estimators with linear adversaries: fits, results, other trade-offs."""
+"""What the estimators with linear adversaries have: fits, results, other trade-offs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ._checks import GOALS, Goal, Limit, is_whole, one_goal, renamed, threads
-from ._encoder import Encoder, not_fitted
-from ._inputs import add_rows, check_criterion, fit_params, name_inputs, needs_target
+from ._encoder import Part
+from ._exports import inverse_transform, to_onnx, to_torch
+from ._fits import fit_batches, fit_moments
+from ._inputs import add_rows, fit_params
 from ._moments import Moments
 from ._placed import on_gpu
 from ._results import Bounds, Front, HeldOut, Point
-from ._rows import flat, is_tensor, native
+from ._rows import is_tensor, native
 from ._solved import Solved
 
-E = TypeVar("E", bound="Estimator")
+E = TypeVar("E", bound="LinearAdversaries")
 
 
-class Estimator(Encoder):
-    """Second moments of rows, and the solution of a problem on them.
+class LinearAdversaries(Part):  # type: ignore[misc]
+    """Second moments of rows, and the solution for a goal on them.
 
-    A subclass has the parameters. It may overrule `_goals`, `_new_moments`, `_solve` and
-    `_front_params`, and what `Encoder` names.
+    An estimator may overrule `_goals`, `_solve` and `_front_params`, and what `Encoder` names.
     """
 
     __metadata_request__partial_fit: ClassVar[dict[str, bool]] = {"sensitive_features": True}
@@ -32,6 +32,8 @@ class Estimator(Encoder):
     #: The parameters of which one may be given.
     _goals: ClassVar[tuple[str, ...]] = GOALS
 
+    _moments: Moments | None = None
+    _solved: Solved | None = None
     _front: Front | None = None
     #: Whether the rows came by `partial_fit`.
     _streams: bool = False
@@ -94,35 +96,9 @@ class Estimator(Encoder):
         self._set(moments, None)
         return self
 
-    def fit_batches(self: E, batches: Iterable[Any]) -> E:
-        """Fit the encoder on the batches of a loader or a generator, in one pass.
-
-        Parameters
-        ----------
-        batches : iterable
-            Tuples (X, y, sensitive_features), of an :class:`Eraser` (X, sensitive_features), or
-            mappings of the keywords of :meth:`fit`. Tensors may be on any device and of any leading
-            shape, such as (batch, sequence, hidden), with labels of that leading shape. A kernel
-            chooses its landmarks from the first batch.
-
-        Returns
-        -------
-        estimator
-            Itself. Batches that are refused leave it as it was.
-        """
-        goal, moments = self._goal(), None
-        names = ("X", "sensitive_features") if self._erases else ("X", "y", "sensitive_features")
-        for batch in batches:
-            x, y, s, w = flat(batch, names)
-            moments = add_rows(self, moments, x, y, s, w, least=1)
-        if moments is None:
-            raise ValueError("there are no batches")
-        self._set(moments, self._solve(goal, moments))
-        return self
-
     def _set(self, moments: Moments | None, solved: Solved | None) -> None:
-        self._moments, self._solved, self._front = moments, solved, None
-        self._streams = solved is None
+        super()._set(moments, solved)
+        self._front, self._streams = None, solved is None
 
     def fit_transform(
         self,
@@ -137,40 +113,11 @@ class Estimator(Encoder):
         self.fit(X, y, sensitive_features=sensitive_features, sample_weight=sample_weight)
         return self.transform(X)
 
-    def fit_moments(self: E, moments: Moments) -> E:
-        """Fit the encoder on moments that were accumulated elsewhere.
-
-        Parameters
-        ----------
-        moments : Moments
-            The second moments of the rows.
-
-        Returns
-        -------
-        estimator
-            Itself.
-        """
-        if not isinstance(moments, Moments) or moments._kernel is not None:
-            raise ValueError(f"expected Moments, found {type(moments).__name__}")
-        if not len(moments):
-            raise ValueError("the moments have no rows")
-        if self._erases and not moments._keeps(moments._labels):
-            raise ValueError("the moments have a target: update them without y, or use SARL")
-        if not self._erases and moments._keeps(moments._labels):
-            raise ValueError("the moments have no target: update them with y, or use Eraser")
-        if self._erases and bool(moments._of(True)) != needs_target(self):
-            raise ValueError(
-                "the moments have a target that is neither preserved nor what attributes are hidden "
-                "beside: use preserve=True, or update them without y"
-                if moments._of(True)
-                else "the moments have no target to preserve: update them with y"
-            )
-        check_criterion(self, moments)
-        moments = moments.copy()
-        solved = self._solve(self._goal(), moments)
-        self._set(moments, solved)
-        name_inputs(self, solved.columns)
-        return self
+    fit_batches = fit_batches
+    fit_moments = fit_moments
+    inverse_transform = inverse_transform
+    to_onnx = to_onnx
+    to_torch = to_torch
 
     @property
     def moments_(self) -> Moments:
@@ -191,7 +138,7 @@ class Estimator(Encoder):
 
     def _restore(self, solved: Solved) -> None:
         self._set_goal(solved.model.goal)
-        self._set(None, solved)
+        super()._restore(solved)
 
     def _set_goal(self, goal: Goal) -> None:
         for name in self._goals:
@@ -201,17 +148,13 @@ class Estimator(Encoder):
     def _solve(self, goal: Goal, moments: Moments, *, whole: bool = True) -> Solved:
         return Solved.solve(moments, fit_params(self, moments), goal, whole, threads(self.n_jobs))
 
-    def __sklearn_is_fitted__(self) -> bool:
-        return self._solved is not None or (self._moments is not None and len(self._moments) > 0)
+    def _solve_rows(self) -> Solved:
+        assert self._moments is not None
+        return self._solve(self._goal(), self._moments)
 
     def _fitted(self) -> Solved:
-        """The solution, computed now if rows came after the last one."""
-        if not self.__sklearn_is_fitted__():
-            raise not_fitted(self)
-        if self._solved is None:
-            assert self._moments is not None
-            self._solved = self._solve(self._goal(), self._moments)
-        return self._solved
+        solved: Solved = super()._fitted()
+        return solved
 
     def _whole(self) -> Solved:
         """The solution with all other trade-offs in it."""
@@ -219,6 +162,10 @@ class Estimator(Encoder):
         if solved.model.is_whole or self._moments is None:
             return solved
         return self._solve(solved.model.goal, self._moments, whole=True)
+
+    def _front_params(self, solved: Solved) -> str:
+        """The parameters of the fit for other trade-offs."""
+        return solved.params
 
     def _with_front(self) -> Solved:
         """The solution with all that its front needs."""
@@ -279,6 +226,11 @@ class Estimator(Encoder):
     def components_(self) -> NDArray[np.float64]:
         """The weights of each dimension: in the units of X, or of the columns of the kernel."""
         return np.ascontiguousarray(self._fitted().model.weights().T)
+
+    @property
+    def n_components_(self) -> int:
+        """The number of dimensions of z; of an eraser that of what is left of X."""
+        return self._fitted().model.dim
 
     @property
     def dual_bound_(self) -> float:
