@@ -42,6 +42,10 @@ enum What {
     Python,
     /// The benchmark of the report.
     Page,
+    /// The benchmark of the widths of language models and of kernels.
+    Wide,
+    /// The error of single precision.
+    Single,
     /// Our encoders beside fairlearn.
     Fairness,
 }
@@ -114,6 +118,8 @@ pub(super) const JOBS: &[Job] = &[
         tables: &[whole("speed-python-fit"), whole("speed-python-transform")],
         what: What::Python,
     },
+    Job { name: "wide", tables: &[whole("speed-wide")], what: What::Wide },
+    Job { name: "single", tables: &[whole("single-error")], what: What::Single },
     Job { name: "page", tables: &[whole("speed-page")], what: What::Page },
     Job {
         name: "beside-fairlearn",
@@ -156,13 +162,18 @@ impl Job {
                 command.arg("browser/bench_open.py").env("SARL_CHROMIUM", chromium()?);
                 readers::page(&text(&mut command)?)
             }
-            What::Fairness => {
-                let file = scratch("fairness.json")?;
-                let mut command = Command::new(python()?);
-                text(command.args(["python/benches/fairness.py", "--json"]).arg(&file))?;
-                self.read(&file)
-            }
+            What::Wide => self.bench("wide"),
+            What::Single => self.bench("single"),
+            What::Fairness => self.bench("fairness"),
         }
+    }
+
+    /// A script of `python/benches` that writes its numbers to a file.
+    fn bench(&self, script: &str) -> Result<Vec<(String, Stored)>> {
+        let file = scratch(&format!("{script}.json"))?;
+        let mut command = Command::new(python()?);
+        text(command.arg(format!("python/benches/{script}.py")).arg("--json").arg(&file))?;
+        self.read(&file)
     }
 
     fn line(&self) -> [&'static str; 4] {
@@ -194,6 +205,8 @@ impl Job {
             std::fs::read_to_string(file).with_context(|| format!("cannot read {file:?}"))?;
         match self.what {
             What::Reproduce | What::Ours(_) => self.tables_of(&text),
+            What::Wide => readers::wide(&serde_json::from_str(&text)?),
+            What::Single => readers::single(&serde_json::from_str(&text)?),
             What::Fairness => readers::fairness(&serde_json::from_str(&text)?),
             _ => bail!("`{}` writes no results that could be read again", self.name),
         }
