@@ -42,6 +42,10 @@ enum What {
     Python,
     /// The benchmark of the report.
     Page,
+    /// The benchmark of the widths of language models and of kernels.
+    Wide,
+    /// The error of single precision.
+    Single,
     /// Our encoders beside fairlearn.
     Fairness,
     /// One layer of a network beside concept-erasure.
@@ -116,6 +120,8 @@ pub(super) const JOBS: &[Job] = &[
         tables: &[whole("speed-python-fit"), whole("speed-python-transform")],
         what: What::Python,
     },
+    Job { name: "wide", tables: &[whole("speed-wide")], what: What::Wide },
+    Job { name: "single", tables: &[whole("single-error")], what: What::Single },
     Job { name: "page", tables: &[whole("speed-page")], what: What::Page },
     Job {
         name: "beside-fairlearn",
@@ -147,23 +153,25 @@ impl Job {
                 let line = ["bench", "-p", "sarl-cli", "--bench", "out_of_core"];
                 readers::out_of_core(&text(&mut cargo(&line))?)
             }
-            What::Python => self.python("fit"),
+            What::Python => self.bench("fit"),
             What::Page => {
                 sarl()?;
                 let mut command = Command::new(python()?);
                 command.arg("browser/bench_open.py").env("SARL_CHROMIUM", chromium()?);
                 readers::page(&text(&mut command)?)
             }
-            What::Fairness => self.python("fairness"),
-            What::Scrub => self.python("scrub"),
+            What::Wide => self.bench("wide"),
+            What::Single => self.bench("single"),
+            What::Fairness => self.bench("fairness"),
+            What::Scrub => self.bench("scrub"),
         }
     }
 
-    /// A benchmark of the Python package that writes a file.
-    fn python(&self, script: &str) -> Result<Vec<(String, Stored)>> {
+    /// A script of `python/benches` that writes its numbers to a file.
+    fn bench(&self, script: &str) -> Result<Vec<(String, Stored)>> {
         let file = scratch(&format!("{script}.json"))?;
         let mut command = Command::new(python()?);
-        text(command.args([&format!("python/benches/{script}.py"), "--json"]).arg(&file))?;
+        text(command.arg(format!("python/benches/{script}.py")).arg("--json").arg(&file))?;
         self.read(&file)
     }
 
@@ -197,6 +205,8 @@ impl Job {
         match self.what {
             What::Reproduce | What::Ours(_) => self.tables_of(&text),
             What::Python => readers::python(&serde_json::from_str(&text)?),
+            What::Wide => readers::wide(&serde_json::from_str(&text)?),
+            What::Single => readers::single(&serde_json::from_str(&text)?),
             What::Fairness => readers::fairness(&serde_json::from_str(&text)?),
             What::Scrub => readers::scrub(&serde_json::from_str(&text)?),
             _ => bail!("`{}` writes no results that could be read again", self.name),

@@ -254,6 +254,36 @@ pub(super) fn scrub(found: &Value) -> Result<Tables> {
     Ok(vec![("networks-speed".into(), stored(&measured, &columns, rows))])
 }
 
+/// `python/benches/wide.py --json`: times beside those of a peer.
+pub(super) fn wide(found: &Value) -> Result<Tables> {
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let seconds = |value: &Value| -> Result<String> { Ok(format!("{:.3} s", number(value)?)) };
+    let lines = found["lines"].as_array().context("no `lines`")?.iter().map(|line| {
+        let ratio = format!("{:.2}", number(&line["ratio"])?);
+        let (ours, peer) = (seconds(&line["seconds"])?, seconds(&line["seconds_peer"])?);
+        let beside = format!("`{}` {peer}", text(&line["peer"]));
+        Ok(vec![text(&line["size"]), format!("`{}`", text(&line["work"])), ours, beside, ratio])
+    });
+    let turns = number(&found["turns"])?;
+    let cores = number(&found["cores"])?;
+    let measured = format!("`python/benches/wide.py`, medians of {turns}, {cores} cores");
+    let columns = ["float32 rows", "work", "time", "beside", "ratio"];
+    Ok(vec![("speed-wide".into(), stored(&measured, &columns, lines.collect::<Result<_>>()?))])
+}
+
+/// `python/benches/single.py --json`: what erasure leaves in each precision.
+pub(super) fn single(found: &Value) -> Result<Tables> {
+    let lines = found["lines"].as_array().context("no `lines`")?.iter().map(|line| {
+        let rows = line["rows"].as_str().unwrap_or_default().to_owned();
+        let keys = ["left_double", "left_single", "apart"];
+        let figures = keys.map(|key| Ok(format!("{:.0e}", number(&line[key])?)));
+        std::iter::once(Ok(rows)).chain(figures).collect::<Result<Vec<String>>>()
+    });
+    let columns = ["rows", "left, double", "left, single", "erased rows apart"];
+    let how = "`cargo xtask figures --only single`";
+    Ok(vec![("single-error".into(), stored(how, &columns, lines.collect::<Result<_>>()?))])
+}
+
 /// In how many of the lines with ExponentiatedGradient one of ours is as good, and of how many.
 fn level_with_fairlearn(measured: &[Value]) -> Result<(usize, usize)> {
     let (mut level, mut of) = (0, 0);

@@ -6,7 +6,8 @@
 
 use faer::linalg::matmul::matmul as product;
 use faer::linalg::matmul::triangular::{BlockStructure, matmul};
-use faer::{Accum, Mat, MatRef, Par};
+use faer::{Accum, ColMut, Mat, MatRef, Par};
+use rayon::prelude::*;
 
 use super::Precision;
 use super::block::{Block, Element, row_slice};
@@ -83,6 +84,7 @@ impl<C: Compute> Packed<C> {
         &mut self,
         sums: &mut Sums,
         columns: usize,
+        par: Par,
         multiply: impl FnOnce(&mut Sums, MatRef<'_, C>),
     ) {
         let u = self.rows.as_ref().submatrix(0, 0, columns, self.filled);
@@ -90,7 +92,7 @@ impl<C: Compute> Packed<C> {
             let classes = self.classes.as_ref().subrows(0, self.filled);
             let mut tables = Mat::zeros(columns, classes.ncols());
             let one = C::from_f64(1.0);
-            product(tables.as_mut(), Accum::Replace, u, classes, one, Par::Seq);
+            product(tables.as_mut(), Accum::Replace, u, classes, one, par);
             sums.add_tables(tables.as_ref());
             self.classes.fill(C::from_f64(0.0));
         }
@@ -150,12 +152,12 @@ impl Lane {
                     matmul(to, lower, start, u, full, u.transpose(), full, 1.0, plan.par);
                     product.chunks += 1;
                     if product.chunks == WIDEN {
-                        product.widen(sums, columns);
+                        product.widen(sums, columns, plan.par);
                     }
                 };
                 pack(&mut self.folds, buffers, block, (start, end), plan, columns, flush);
                 for (sums, product) in self.folds.iter_mut().zip(products) {
-                    product.widen(sums, columns);
+                    product.widen(sums, columns, plan.par);
                 }
             }
         }
@@ -164,25 +166,29 @@ impl Lane {
 
 impl Product {
     /// Adds it to the double-precision scatter, and begins anew.
-    fn widen(&mut self, sums: &mut Sums, columns: usize) {
+    fn widen(&mut self, sums: &mut Sums, columns: usize, par: Par) {
         if self.chunks > 0 {
-            widen(sums, self.sum.as_ref().subrows(0, columns));
+            widen(sums, self.sum.as_ref().subrows(0, columns), par);
             self.chunks = 0;
         }
     }
 }
 
 /// Adds a single-precision product to the double-precision scatter.
-fn widen(sums: &mut Sums, product: MatRef<'_, f32>) {
-    let mut scatter = sums.scatter_mut();
-    for j in 0..product.ncols() {
+fn widen(sums: &mut Sums, product: MatRef<'_, f32>, par: Par) {
+    let column = |j: usize, to: ColMut<'_, f64>| {
         let from = product.col(j).try_as_col_major().map(|c| c.as_slice());
-        let to = scatter.as_mut().col_mut(j).try_as_col_major_mut().map(|c| c.as_slice_mut());
+        let to = to.try_as_col_major_mut().map(|c| c.as_slice_mut());
         if let (Some(from), Some(to)) = (from, to) {
             for (t, &f) in to[j..].iter_mut().zip(&from[j..]) {
                 *t += f64::from(f);
             }
         }
+    };
+    let scatter = sums.scatter_mut();
+    match par {
+        Par::Seq => scatter.col_iter_mut().enumerate().for_each(|(j, to)| column(j, to)),
+        _ => scatter.par_col_iter_mut().enumerate().for_each(|(j, to)| column(j, to)),
     }
 }
 
@@ -214,31 +220,53 @@ fn pack<T: Element, C: Compute>(
     columns: usize,
     mut flush: impl FnMut(usize, &mut Sums, MatRef<'_, C>),
 ) {
+    let full = buffers.first().map_or(0, |buffer| buffer.rows.ncols());
     let groups = block.groups();
     let numbers = block.numbers();
     let sizes = folds.first().map_or(Vec::new(), |f| f.tables.iter().map(Mat::ncols).collect());
     let few: Vec<(usize, &[u32])> =
         sizes.into_iter().zip(groups.iter().copied()).filter(|g| !codes_are_many(g.0)).collect();
+    // Rows that wait for their buffer to be full, with the roots of their weights. Where there are no
+    // other workers they are packed by all threads.
+    let mut waiting: Vec<Vec<(usize, f64)>> = vec![Vec::new(); folds.len()];
+    let together = !matches!(plan.par, Par::Seq);
+    let row = |to: &mut [C], (i, root): (usize, f64)| {
+        pack_row(&mut to[..columns], block.dense, &numbers, plan.shift, root, i);
+    };
+    let mut empty = |fold: usize, rows: &mut Vec<(usize, f64)>| {
+        let (sums, buffer) = (&mut folds[fold], &mut buffers[fold]);
+        if together {
+            let packed = buffer.rows.as_mut().subcols_mut(0, rows.len()).par_col_iter_mut();
+            packed.zip(rows.par_iter()).for_each(|(to, &from)| {
+                let to = to.try_as_col_major_mut().map(|c| c.as_slice_mut());
+                to.into_iter().for_each(|to| row(to, from));
+            });
+        }
+        for &(i, root) in rows.iter() {
+            let packed = &mut buffer.rows.col_as_slice_mut(buffer.filled)[..columns];
+            if !together {
+                row(packed, (i, root));
+            }
+            sums.count_row(packed, root, &groups, plan.pairs, i);
+            buffer.note(&few, root, i);
+            buffer.filled += 1;
+        }
+        buffer.flush(sums, columns, plan.par, |sums, u| flush(fold, sums, u));
+        rows.clear();
+    };
     for i in start..end {
         let root = block.weights.map_or(1.0, |w| w[i].sqrt());
         if root == 0.0 {
             continue;
         }
         let fold = plan.folds.of(block, i);
-        let (sums, buffer) = (&mut folds[fold], &mut buffers[fold]);
-        let packed = &mut buffer.rows.col_as_slice_mut(buffer.filled)[..columns];
-        pack_row(packed, block.dense, &numbers, plan.shift, root, i);
-        sums.count_row(packed, root, &groups, plan.pairs, i);
-        buffer.note(&few, root, i);
-        buffer.filled += 1;
-        if buffer.filled == buffer.rows.ncols() {
-            buffer.flush(sums, columns, |sums, u| flush(fold, sums, u));
+        waiting[fold].push((i, root));
+        if waiting[fold].len() == full {
+            empty(fold, &mut waiting[fold]);
         }
     }
-    for (fold, (sums, buffer)) in folds.iter_mut().zip(buffers).enumerate() {
-        if buffer.filled > 0 {
-            buffer.flush(sums, columns, |sums, u| flush(fold, sums, u));
-        }
+    for (fold, rows) in waiting.iter_mut().enumerate().filter(|(_, rows)| !rows.is_empty()) {
+        empty(fold, rows);
     }
 }
 
