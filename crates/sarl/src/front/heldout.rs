@@ -18,11 +18,9 @@
 //! dimensions than it has rows: the shrinkage that finds most counts.
 
 mod file;
+mod folds;
 
-use std::borrow::Cow;
-use std::ops::Range;
-
-use faer::{Col, Mat};
+use faer::Mat;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -31,9 +29,9 @@ use super::average::{Loss, SHRINKAGE, Side, held_out, strongest};
 use super::goal::{Goal, Reach};
 use super::whole::Whole;
 use super::{Front, check_cap, lambdas, seek};
-use crate::moments::{Covariances, Known, LabelCovariances, Moments};
+use crate::moments::Moments;
 use crate::spectral::Reduced;
-use crate::spectral::linalg::{congruence, eigh, squares};
+use crate::spectral::linalg::squares;
 use crate::{Error, Result};
 
 /// Held-out losses: means over the folds and standard deviations between them.
@@ -64,6 +62,7 @@ pub struct HeldOutLosses {
 }
 
 pub(crate) use file::StoredHeldOut;
+use folds::{Fold, Fresh};
 
 /// The folds of a data set, each reduced and ready to be tested.
 #[derive(Clone, Debug)]
@@ -74,60 +73,6 @@ pub struct HeldOut {
     cap: Option<usize>,
     /// Where what is not known of the folds can be found.
     source: Option<Moments>,
-}
-
-/// An encoder of all folds but one, tested on that one.
-#[derive(Clone, Debug)]
-struct Fold {
-    /// The folds that it was fitted on.
-    learnt: Vec<usize>,
-    reduced: Reduced,
-    weight: f64,
-    /// `E[u uᵀ]` on the fold, about the training mean.
-    second: Mat<f64>,
-    target: Tested,
-    sensitive: Tested,
-}
-
-/// An encoder of some folds, an adversary of others, tested on a further one.
-#[derive(Clone, Debug)]
-struct Fresh {
-    learnt: Vec<usize>,
-    reduced: Reduced,
-    weight: f64,
-    /// `Cov(u)` and `Cov(u, s)` of the adversary's rows.
-    own: Mat<f64>,
-    own_cross: Mat<f64>,
-    /// `E[u uᵀ]` on the tested fold, about the adversary's means.
-    second: Mat<f64>,
-    sensitive: Tested,
-}
-
-#[derive(Clone, Debug)]
-struct Tested {
-    /// `E[u (y − ȳ)ᵀ]`.
-    cross: Mat<f64>,
-    /// `E‖y − ȳ‖²` of each label.
-    spread: Vec<f64>,
-    /// The columns of each label.
-    columns: Vec<Range<usize>>,
-}
-
-impl Tested {
-    /// The loss of each label, in its own units, of predicting by `v` from `z = Gᵀu`, where
-    /// `second` is `E[z zᵀ]`.
-    fn losses(&self, g: &Mat<f64>, second: &Mat<f64>, v: &Mat<f64>) -> Vec<f64> {
-        let cross = g.transpose() * self.cross.as_ref().subrows(0, g.nrows());
-        let quadratic = second * v;
-        let term = |i: usize, j: usize| v[(i, j)] * (quadratic[(i, j)] - 2.0 * cross[(i, j)]);
-        let labels = self.columns.iter().zip(&self.spread);
-        let label = |(columns, spread): (&Range<usize>, &f64)| {
-            columns
-                .clone()
-                .fold(*spread, |loss, j| (0..v.nrows()).fold(loss, |loss, i| loss + term(i, j)))
-        };
-        labels.map(label).collect()
-    }
 }
 
 impl HeldOut {
@@ -150,8 +95,8 @@ impl HeldOut {
         Ok(HeldOut { source: Some(moments.clone()), ..found })
     }
 
-    /// One for each ridge, without a source. Folds are taken one after the other: all of them at once
-    /// are many matrices of the size of the features.
+    /// One for each ridge, without a source. Not all folds at once: they are many matrices of the size
+    /// of the features.
     pub(super) fn of_ridges(
         moments: &Moments,
         ridges: &[f64],
@@ -162,11 +107,12 @@ impl HeldOut {
         if count < 2 {
             return Err(Error::OneFold);
         }
-        let part = |fold: usize| parts(moments, fold, ridges);
-        let parts: Vec<_> = match moments.layout().features() <= AT_ONCE {
-            true => (0..count).into_par_iter().map(part).collect::<Result<_>>()?,
-            false => (0..count).map(part).collect::<Result<_>>()?,
-        };
+        let all: Vec<usize> = (0..count).collect();
+        let mut parts = Vec::with_capacity(count);
+        for some in all.chunks(at_once(moments.layout().features(), count, ridges.len())) {
+            let some = some.par_iter().map(|&fold| folds::parts(moments, fold, ridges));
+            parts.extend(some.collect::<Result<Vec<_>>>()?);
+        }
         let empty =
             HeldOut { folds: vec![], fresh: vec![], whole: whole.clone(), cap, source: None };
         let mut found = vec![empty; ridges.len()];
@@ -247,52 +193,6 @@ impl HeldOut {
     }
 }
 
-/// Up to this many features, the matrices of all folds fit in memory at once.
-const AT_ONCE: usize = 512;
-
-/// A fold tested, and a fresh adversary on it, for each ridge. A fresh one needs three parts in which
-/// all labels vary.
-fn parts(
-    moments: &Moments,
-    fold: usize,
-    ridges: &[f64],
-) -> Result<(Vec<Fold>, Vec<Option<Fresh>>)> {
-    let count = moments.options().folds;
-    let others: Vec<usize> = (1..count).map(|step| (fold + step) % count).collect();
-    let train = moments.known_to(&others)?;
-    let test = moments.of_folds(&[fold])?;
-    let one = |ridge: &f64| Fold::new(&train, &test, others.clone(), *ridge);
-    let folds = ridges.par_iter().map(one).collect::<Result<Vec<Fold>>>()?;
-    drop(train);
-    let (first, second) = others.split_at(count / 2);
-    if second.is_empty() || count < 3 {
-        return Ok((folds, vec![None; ridges.len()]));
-    }
-    let learn = || Ok((moments.known_to(first)?, moments.to_learn_from(second)?));
-    let Some((known, own)) = unless_few(learn())? else {
-        return Ok((folds, vec![None; ridges.len()]));
-    };
-    let one = |ridge: &f64| unless_few(Fresh::new(&known, &own, &test, first.to_vec(), *ridge));
-    Ok((folds, ridges.par_iter().map(one).collect::<Result<_>>()?))
-}
-
-/// Nothing where too few rows are the reason.
-fn unless_few<T>(found: Result<T>) -> Result<Option<T>> {
-    match found {
-        Err(error) if error.is_about_few_rows() => Ok(None),
-        found => found.map(Some),
-    }
-}
-
-/// The problem of some folds, with a basis over all features.
-fn penalised(known: &Known, ridge: f64) -> Result<Reduced> {
-    let mut reduced = Reduced::penalised(&known.covariances, ridge)?;
-    if let Some(within) = &known.within {
-        reduced.basis = within * reduced.basis;
-    }
-    Ok(reduced)
-}
-
 /// What shares are of in a fold: utility needs it [complete](Reduced::is_complete).
 fn reach(reduced: &Reduced) -> Reach {
     let target = &reduced.exact().target;
@@ -300,105 +200,22 @@ fn reach(reduced: &Reduced) -> Reach {
     Reach { alpha_min: 0.0, alpha_max: reduced.problem.sensitive.total(), attainable }
 }
 
-/// `E[u uᵀ]` on the test rows about the mean of those that taught, and how far the means are apart.
-fn second_about(basis: &Mat<f64>, taught: &[f64], test: &Covariances) -> (Mat<f64>, Col<f64>) {
-    let step = Col::from_fn(taught.len(), |i| test.mean[i] - taught[i]);
-    let step = basis.transpose() * step;
-    let second = congruence(basis.as_ref(), test.features.as_ref()) + &step * step.transpose();
-    (second, step)
-}
+/// Up to this many features, all folds are taken at once.
+const SMALL: usize = 512;
+/// Threads that work well together on one fold of more features.
+const THREADS: usize = 4;
+/// Square matrices that a fold needs, and each ridge beside them.
+const SQUARES: u64 = 6;
+const SQUARES_PER_RIDGE: u64 = 2;
 
-/// A label on the test rows, about its mean in the rows that a predictor was taught on.
-fn tested(
-    basis: &Mat<f64>,
-    step: &Col<f64>,
-    taught: &LabelCovariances,
-    test: &LabelCovariances,
-) -> Tested {
-    let moved: Vec<f64> = test.mean.iter().zip(&taught.mean).map(|(a, b)| a - b).collect();
-    let mut cross = basis.transpose() * &test.cross;
-    for j in 0..cross.ncols() {
-        for i in 0..cross.nrows() {
-            cross[(i, j)] += step[i] * moved[j];
-        }
+/// How many folds are taken at once: as many as there are threads and memory for.
+fn at_once(features: usize, folds: usize, ridges: usize) -> usize {
+    if features <= SMALL {
+        return folds;
     }
-    let spread = |j: usize| test.variance[j] + moved[j] * moved[j];
-    let mut at = 0;
-    let columns = test.labels.iter().map(|label| {
-        at += label.width;
-        at - label.width..at
-    });
-    let columns: Vec<Range<usize>> = columns.collect();
-    let spread = columns.iter().map(|label| label.clone().map(spread).sum()).collect();
-    Tested { cross, spread, columns }
-}
-
-impl Fold {
-    fn new(train: &Known, test: &Covariances, learnt: Vec<usize>, ridge: f64) -> Result<Self> {
-        let reduced = penalised(train, ridge)?;
-        let basis = &reduced.basis;
-        let (second, step) = second_about(basis, &train.mean, test);
-        let train = &train.covariances;
-        Ok(Fold {
-            weight: test.weight,
-            target: tested(basis, &step, &train.target, &test.target),
-            sensitive: tested(basis, &step, &train.sensitive, &test.sensitive),
-            second,
-            reduced,
-            learnt,
-        })
-    }
-
-    fn losses(&self, g: &Mat<f64>) -> Result<[Loss<'_>; 2]> {
-        let (vy, vs) = self.reduced.predictors(g.as_ref());
-        let rows = g.nrows();
-        let second = congruence(g.as_ref(), self.second.as_ref().submatrix(0, 0, rows, rows));
-        Ok([(&self.target, vy), (&self.sensitive, vs)].map(|(tested, v)| {
-            let losses = tested.losses(g, &second, &v);
-            Loss { weight: self.weight, losses, spread: Cow::Borrowed(&tested.spread) }
-        }))
-    }
-}
-
-impl Fresh {
-    fn new(
-        first: &Known,
-        own: &Covariances,
-        test: &Covariances,
-        learnt: Vec<usize>,
-        ridge: f64,
-    ) -> Result<Self> {
-        let reduced = penalised(first, ridge)?;
-        let basis = &reduced.basis;
-        let (second, step) = second_about(basis, &own.mean, test);
-        Ok(Fresh {
-            weight: test.weight,
-            own: congruence(basis.as_ref(), own.features.as_ref()),
-            own_cross: basis.transpose() * &own.sensitive.cross,
-            sensitive: tested(basis, &step, &own.sensitive, &test.sensitive),
-            second,
-            reduced,
-            learnt,
-        })
-    }
-
-    /// For each shrinkage what the adversary leaves.
-    fn losses(&self, g: &Mat<f64>) -> Result<[Loss<'_>; SHRINKAGE.len()]> {
-        let rows = g.nrows();
-        let part = |a: &Mat<f64>| congruence(g.as_ref(), a.as_ref().submatrix(0, 0, rows, rows));
-        let (own, second) = (part(&self.own), part(&self.second));
-        let (values, vectors) = eigh(own.as_ref())?;
-        let mean = values.iter().sum::<f64>() / values.len().max(1) as f64;
-        let cross =
-            vectors.transpose() * (g.transpose() * self.own_cross.as_ref().subrows(0, rows));
-        Ok(SHRINKAGE.map(|shrinkage| {
-            let mut v = cross.clone();
-            for (i, value) in values.iter().enumerate() {
-                let held = value.max(0.0) + shrinkage * mean;
-                v.row_mut(i).iter_mut().for_each(|v| *v = if held > 0.0 { *v / held } else { 0.0 });
-            }
-            let losses = self.sensitive.losses(g, &second, &(&vectors * v));
-            Loss { weight: self.weight, losses, spread: Cow::Borrowed(&self.sensitive.spread) }
-        }))
-    }
+    let square = 8 * (features as u64).saturating_mul(features as u64);
+    let fold = square.saturating_mul(SQUARES + SQUARES_PER_RIDGE * ridges as u64);
+    let most = (rayon::current_num_threads() / THREADS).clamp(1, folds);
+    let fits = |count: &usize| sarl_memory::check(fold.saturating_mul(*count as u64)).is_ok();
+    (1..=most).rev().find(fits).unwrap_or(1)
 }

@@ -6,7 +6,8 @@
 use faer::Mat;
 use serde::{Deserialize, Serialize};
 
-use super::{Fold, Fresh, HeldOut, Tested, Whole};
+use super::folds::{Fold, Fresh, Tested};
+use super::{HeldOut, Whole};
 use crate::Result;
 use crate::container::{Reader, Writer};
 use crate::spectral::Reduced;
