@@ -16,7 +16,7 @@ use faer::{Mat, MatRef};
 use rayon::prelude::*;
 
 use super::covariances::{Covariances, InputCovariances, LabelCovariances};
-use crate::spectral::linalg::{congruence, solve_lower};
+use crate::spectral::linalg::{congruence, orthonormal, solve_lower};
 
 /// The factor of the landmarks, and for each landmark the folds in which its row was met.
 #[derive(Clone, Debug)]
@@ -73,7 +73,7 @@ impl Landmarks {
             let norm = n.col(j).norm_l2();
             n.col_mut(j).iter_mut().for_each(|v| *v /= norm);
         }
-        Some(n.qr().compute_thin_Q())
+        Some(orthonormal(n))
     }
 
     /// Where these folds know half of the landmarks and more: an orthonormal basis `M` of what the others
@@ -87,7 +87,7 @@ impl Landmarks {
         }
         let known: Vec<usize> = (0..size).filter(|j| left_out.binary_search(j).is_err()).collect();
         let rows = Mat::from_fn(size, known.len(), |i, j| self.factor[(known[j], i)]);
-        Some(rows.qr().compute_thin_Q())
+        Some(orthonormal(rows))
     }
 }
 

@@ -113,6 +113,26 @@ pub(crate) fn span(a: MatRef<'_, f64>, tolerance: f64, complete: bool) -> (Mat<f
     (q, rank)
 }
 
+/// How far from orthonormal a basis may be.
+const ORTHONORMAL: f64 = 1e-13;
+
+/// An orthonormal basis of the span of columns that are independent of each other. Two rounds of
+/// Cholesky are products, which run on all threads; reflections are for columns that would lose digits
+/// there.
+pub(crate) fn orthonormal(a: Mat<f64>) -> Mat<f64> {
+    by_cholesky(&a).unwrap_or_else(|| a.qr().compute_thin_Q())
+}
+
+fn by_cholesky(a: &Mat<f64>) -> Option<Mat<f64>> {
+    let mut q = a.clone();
+    for _ in 0..2 {
+        let factor = cholesky_of(q.transpose() * &q).ok()?;
+        solve_lower(factor.as_ref(), q.as_mut().transpose_mut());
+    }
+    let off = q.transpose() * &q - Mat::<f64>::identity(q.ncols(), q.ncols());
+    (off.norm_max() <= ORTHONORMAL).then_some(q)
+}
+
 /// The sum of the squares of all entries.
 pub(crate) fn squares(a: MatRef<'_, f64>) -> f64 {
     a.squared_norm_l2()
