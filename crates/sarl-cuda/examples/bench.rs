@@ -298,6 +298,7 @@ fn kernel(cuda: &Cuda, (rows, width, landmarks): (usize, usize, usize), cpu: boo
         let part = (&x[..few * width], (&y[..few], &s[..few]));
         let (steps, here) = kernel_fit(part.0, width, part.1, landmarks, None);
         let seconds = report(&format!("processor, {few} rows"), &steps);
+        found["cpu_steps"] = json!(steps);
         let (_, there) = kernel_fit(part.0, width, part.1, landmarks, engine());
         let point = |fitted: &Fitted| {
             fitted.front().unwrap().solve(Goal::Lambda(0.5)).unwrap().point.losses

@@ -6,8 +6,8 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
-use super::readers;
 use super::stored::Stored;
+use super::{gpu, readers};
 use crate::{chromium, root, venv};
 
 /// A command, by the name of its experiment.
@@ -50,6 +50,8 @@ enum What {
     Fairness,
     /// One layer of a network beside concept-erasure.
     Scrub,
+    /// The GPU engine.
+    Gpu,
 }
 
 const fn whole(name: &'static str) -> Table {
@@ -129,6 +131,7 @@ pub(super) const JOBS: &[Job] = &[
         what: What::Fairness,
     },
     Job { name: "scrub", tables: &[whole("networks-speed")], what: What::Scrub },
+    Job { name: "gpu", tables: &[whole("gpu-speed")], what: What::Gpu },
 ];
 
 /// The job of this name, or the one that gives the table of this name.
@@ -164,6 +167,22 @@ impl Job {
             What::Single => self.bench("single"),
             What::Fairness => self.bench("fairness"),
             What::Scrub => self.bench("scrub"),
+            What::Gpu => {
+                let bench = text(&mut cargo(&[
+                    "run",
+                    "--release",
+                    "-p",
+                    "sarl-cuda",
+                    "--example",
+                    "bench",
+                ]))?;
+                if bench.starts_with("skipped") {
+                    eprintln!("{} the stored figures stay", bench.trim());
+                    return Ok(Vec::new());
+                }
+                let peers = text(Command::new(python()?).arg("python/benches/gpu.py"))?;
+                gpu::speed(&format!("{bench}\n{peers}"))
+            }
         }
     }
 
@@ -209,6 +228,7 @@ impl Job {
             What::Single => readers::single(&serde_json::from_str(&text)?),
             What::Fairness => readers::fairness(&serde_json::from_str(&text)?),
             What::Scrub => readers::scrub(&serde_json::from_str(&text)?),
+            What::Gpu => gpu::speed(&text),
             _ => bail!("`{}` writes no results that could be read again", self.name),
         }
     }

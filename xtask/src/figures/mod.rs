@@ -3,6 +3,7 @@
 //!
 //! A page shows a table between `<!-- figures: NAME -->` and `<!-- end -->`.
 
+mod gpu;
 mod jobs;
 mod page;
 mod readers;
@@ -20,7 +21,7 @@ usage: cargo xtask figures [--check | --stored | --only NAME [--from FILE]]
 
   (nothing)     run every command that measures (hours on 2 cores), store the figures, write the tables
   --only NAME   run one command, or the command of one table; then as above
-  --from FILE   run nothing; take the figures of NAME from a results.json that `sarl reproduce` wrote
+  --from FILE   run nothing; take the figures of NAME from a file that the command wrote
   --stored      run nothing; write the tables from the stored figures
   --check       write nothing; fail where a table differs from the stored figures
 ";

@@ -17,9 +17,9 @@ fn heading(key: &str) -> &str {
     HEADINGS.iter().find(|h| h.0 == key).map_or(key, |h| h.1)
 }
 
-type Tables = Vec<(String, Stored)>;
+pub(super) type Tables = Vec<(String, Stored)>;
 
-fn stored(measured: &str, columns: &[&str], rows: Vec<Vec<String>>) -> Stored {
+pub(super) fn stored(measured: &str, columns: &[&str], rows: Vec<Vec<String>>) -> Stored {
     let columns = columns.iter().map(|c| (*c).to_owned()).collect();
     Stored { measured: measured.into(), title: String::new(), columns, rows }
 }
@@ -48,7 +48,7 @@ pub(super) fn reproduced(measured: &str, found: &Value, tables: &[Table]) -> Res
     tables.iter().map(one).collect()
 }
 
-fn number(value: &Value) -> Result<f64> {
+pub(super) fn number(value: &Value) -> Result<f64> {
     value.as_f64().with_context(|| format!("`{value}` is not a number"))
 }
 
