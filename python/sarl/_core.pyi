@@ -20,6 +20,7 @@ __all__ = [
     "add_counted",
     "audit",
     "compare",
+    "device_of",
     "draw_rows",
     "integer_codes",
     "key_parts",

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from conftest import ROOT, Rows
-from sarl import SARL, KernelSARL, audit
+from sarl import SARL, KernelSARL, _adding, audit
 
 
 @pytest.fixture(scope="module")
@@ -109,8 +109,9 @@ def test_an_interrupted_fit_leaves_what_was_there(rows):
     def stop(_rows):
         raise Stop
 
+    part = _adding.read(encoder._moments, rows.X, rows.y, rows.s, None)
     with pytest.raises(Stop):
-        encoder._moments._update(rows.X, rows.y, rows.s, None, progress=stop)
+        _adding.add(encoder._moments, part, progress=stop)
     assert len(encoder.moments_) == 400
     np.testing.assert_array_equal(encoder.retune(max_leakage=0.1).transform(rows.X), z)
 
