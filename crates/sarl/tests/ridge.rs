@@ -4,8 +4,13 @@
 
 mod common;
 
-use common::synthetic;
-use sarl::{Front, Goal, Method, Reduced};
+use common::dense::{Data, Values};
+use common::{normal, rng, synthetic};
+use faer::Mat;
+use sarl::{
+    FeatureMap, Front, Goal, HeldOut, Kernel, LandmarkOptions, Method, MomentsOptions, Reduced,
+    best_ridge, mean_variance,
+};
 
 /// Few features against many classes: eigenvalues cross, and no λ reaches what lies between.
 #[test]
@@ -47,4 +52,38 @@ fn an_unreachable_utility_names_the_best_of_the_path() {
         Err(sarl::Error::Unreachable { high, .. }) => assert!((high - best).abs() < 1e-6),
         other => assert_eq!(format!("{:?}", other.map(|s| s.point)), "unreachable"),
     }
+}
+
+/// Candidates that are left out, and covariances that are kept between candidates, change nothing.
+#[test]
+fn the_ridge_of_a_kernel_is_the_best_of_all_candidates() {
+    let (n, options) = (1000, LandmarkOptions { cap: 80, ..Default::default() });
+    let choices = [0.0, 0.3, 3.0].map(|noise| {
+        let mut rng = rng(3);
+        let (x, e) = (normal(&mut rng, n, 5), normal(&mut rng, n, 2));
+        let y = |i: usize| x[(i, 0)].sin() + x[(i, 1)] * x[(i, 2)] + noise * e[(i, 0)];
+        let s = |i: usize| x[(i, 3)] + x[(i, 0)] * x[(i, 0)] + noise * e[(i, 1)];
+        let y = vec![Values::Number(Mat::from_fn(n, 1, |i, _| y(i)))];
+        let s = vec![Values::Number(Mat::from_fn(n, 1, |i, _| s(i)))];
+        let map = FeatureMap::landmarks(Kernel::Rbf { gamma: 0.1 }, x.as_ref(), &options).unwrap();
+        let moments = Data { x, y, s }.moments(&map, MomentsOptions::default());
+        let mean = mean_variance(&moments).unwrap();
+        let score = |ridge: f64| {
+            let points = HeldOut::new(&moments, ridge, None).unwrap().points(21).unwrap();
+            let lambdas = (0..21).map(|k| f64::from(k) / 20.0);
+            lambdas.zip(points).map(|(l, at)| (1.0 - l) * at.jy - l * at.js).sum::<f64>()
+        };
+        let best = |exponents: Vec<i32>| {
+            let scored = exponents.into_iter().map(|e| (score(mean * 10.0_f64.powi(e)), e));
+            scored.min_by(|a, b| a.0.total_cmp(&b.0)).unwrap()
+        };
+        let (least, exponent) = best((-4..3).map(|e| 2 * e).collect());
+        let expected = match score(0.0) < least {
+            true => 0.0,
+            false => mean * 10.0_f64.powi(best((exponent - 1..=exponent + 1).collect()).1),
+        };
+        assert_eq!(best_ridge(&moments, None).unwrap().ridge, expected, "noise {noise}");
+        expected
+    });
+    assert!(choices[0] < choices[2] && choices[2] > 0.0, "{choices:?}");
 }

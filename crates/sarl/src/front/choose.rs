@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::heldout::Learning;
 use super::whole::Whole;
 use super::{HeldOut, check_cap, lambdas};
 use crate::Result;
@@ -30,9 +31,12 @@ pub struct RidgeChoice {
     pub largest: bool,
 }
 
-/// Exponents of ten of the ridges that [`best_ridge`] tries first, beside none: shares of the mean
-/// variance of a feature. The exponents next to the best are tried afterwards.
+/// Exponents of ten of the ridges that [`best_ridge`] tries first: shares of the mean variance of a
+/// feature. The exponents next to the best are tried afterwards.
 const EXPONENTS: [i32; 7] = [-8, -6, -4, -2, 0, 2, 4];
+/// Up to this exponent a ridge is close to none. The features of a kernel without the landmarks of a fold
+/// do not have full rank, so that none takes as long as many ridges: it is tried where one of these is best.
+const CLOSE_TO_NONE: i32 = -6;
 
 /// The ridge with the best held-out losses over the front, on a scale that fits the features.
 pub fn best_ridge(moments: &Moments, cap: Option<usize>) -> Result<RidgeChoice> {
@@ -40,25 +44,28 @@ pub fn best_ridge(moments: &Moments, cap: Option<usize>) -> Result<RidgeChoice> 
     check_cap(cap)?;
     // Losses are judged, not shares of what could be kept.
     let whole = Whole::of_labels(&moments.covariances()?);
-    let ridge = |exponent: i32| mean * 10.0_f64.powi(exponent);
-    let mut best = (f64::INFINITY, None);
-    let mut consider = |exponents: &[Option<i32>]| -> Result<Option<i32>> {
-        let ridges: Vec<f64> = exponents.iter().map(|e| e.map_or(0.0, ridge)).collect();
-        let folds = HeldOut::of_ridges(moments, &ridges, cap, &whole)?;
-        for (exponent, folds) in exponents.iter().zip(&folds) {
-            let score = score(folds)?;
-            if score < best.0 {
-                best = (score, *exponent);
-            }
-        }
-        Ok(best.1)
+    let learning = Learning::again(moments);
+    let ridge = |exponent: Option<i32>| exponent.map_or(0.0, |e| mean * 10.0_f64.powi(e));
+    // The best of what is known and of these.
+    let better = |known: (f64, Option<i32>), exponents: &[Option<i32>]| -> Result<_> {
+        let ridges: Vec<f64> = exponents.iter().copied().map(ridge).collect();
+        let folds = HeldOut::of_ridges(&learning, &ridges, cap, &whole)?;
+        let scores = folds.iter().map(score).collect::<Result<Vec<f64>>>()?;
+        let found = scores.into_iter().zip(exponents.iter().copied());
+        Ok(found.fold(known, |best, found| if found.0 < best.0 { found } else { best }))
     };
-    let first: Vec<Option<i32>> = [None].into_iter().chain(EXPONENTS.map(Some)).collect();
-    if let Some(found) = consider(&first)? {
-        consider(&[Some(found - 1), Some(found + 1)])?;
+    let mapped = moments.layout().is_mapped();
+    let none = if mapped { None } else { Some(None) };
+    let first: Vec<_> = none.into_iter().chain(EXPONENTS.map(Some)).collect();
+    let mut best = better((f64::INFINITY, None), &first)?;
+    if mapped && best.1.is_none_or(|exponent| exponent <= CLOSE_TO_NONE) {
+        best = better(best, &[None])?;
+    }
+    if let Some(found) = best.1 {
+        best = better(best, &[Some(found - 1), Some(found + 1)])?;
     }
     let largest = best.1.is_some_and(|exponent| EXPONENTS.iter().all(|&e| exponent > e));
-    Ok(RidgeChoice { ridge: best.1.map_or(0.0, ridge), largest })
+    Ok(RidgeChoice { ridge: ridge(best.1), largest })
 }
 
 /// The ridge of an encoder for which none was asked: that of a kernel, and one of more than a tenth

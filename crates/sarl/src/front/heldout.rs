@@ -62,7 +62,8 @@ pub struct HeldOutLosses {
 }
 
 pub(crate) use file::StoredHeldOut;
-use folds::{Fold, Fresh};
+pub(super) use folds::Learning;
+use folds::{Fold, Fresh, square};
 
 /// The folds of a data set, each reduced and ready to be tested.
 #[derive(Clone, Debug)]
@@ -90,7 +91,7 @@ impl HeldOut {
     }
 
     fn with_whole(moments: &Moments, ridge: f64, cap: Option<usize>, whole: Whole) -> Result<Self> {
-        let found = Self::of_ridges(moments, &[ridge], cap, &whole)?.pop();
+        let found = Self::of_ridges(&Learning::once(moments), &[ridge], cap, &whole)?.pop();
         let found = found.ok_or(Error::OneFold)?;
         Ok(HeldOut { source: Some(moments.clone()), ..found })
     }
@@ -98,11 +99,12 @@ impl HeldOut {
     /// One for each ridge, without a source. Not all folds at once: they are many matrices of the size
     /// of the features.
     pub(super) fn of_ridges(
-        moments: &Moments,
+        learning: &Learning<'_>,
         ridges: &[f64],
         cap: Option<usize>,
         whole: &Whole,
     ) -> Result<Vec<Self>> {
+        let moments = learning.moments;
         let count = moments.options().folds;
         if count < 2 {
             return Err(Error::OneFold);
@@ -110,7 +112,7 @@ impl HeldOut {
         let all: Vec<usize> = (0..count).collect();
         let mut parts = Vec::with_capacity(count);
         for some in all.chunks(at_once(moments.layout().features(), count, ridges.len())) {
-            let some = some.par_iter().map(|&fold| folds::parts(moments, fold, ridges));
+            let some = some.par_iter().map(|&fold| folds::parts(learning, fold, ridges));
             parts.extend(some.collect::<Result<Vec<_>>>()?);
         }
         let empty =
@@ -213,8 +215,7 @@ fn at_once(features: usize, folds: usize, ridges: usize) -> usize {
     if features <= SMALL {
         return folds;
     }
-    let square = 8 * (features as u64).saturating_mul(features as u64);
-    let fold = square.saturating_mul(SQUARES + SQUARES_PER_RIDGE * ridges as u64);
+    let fold = square(features as u64).saturating_mul(SQUARES + SQUARES_PER_RIDGE * ridges as u64);
     let most = (rayon::current_num_threads() / THREADS).clamp(1, folds);
     let fits = |count: &usize| sarl_memory::check(fold.saturating_mul(*count as u64)).is_ok();
     (1..=most).rev().find(fits).unwrap_or(1)

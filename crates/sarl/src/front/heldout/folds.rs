@@ -1,7 +1,9 @@
 //! The folds, each tested on rows that its encoder has not seen.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use faer::{Col, Mat};
 use rayon::prelude::*;
@@ -66,16 +68,60 @@ impl Tested {
     }
 }
 
+/// What folds know, for ridges that come one after another.
+pub(in crate::front) struct Learning<'a> {
+    pub(super) moments: &'a Moments,
+    /// By the folds that know it, where it is kept.
+    kept: Option<Mutex<HashMap<Vec<usize>, Arc<Known>>>>,
+}
+
+impl<'a> Learning<'a> {
+    /// For one pass over the folds.
+    pub(in crate::front) fn once(moments: &'a Moments) -> Self {
+        Learning { moments, kept: None }
+    }
+
+    /// For several. Covariances without the landmarks of other folds take as long to find as many
+    /// factors: they are kept where there is memory for them. Others are found quickly.
+    pub(in crate::front) fn again(moments: &'a Moments) -> Self {
+        let (features, folds) = (moments.layout().features() as u64, moments.options().folds);
+        let kept = square(features).saturating_mul(SQUARES_KEPT * folds as u64);
+        let fits = moments.landmarks.is_some() && sarl_memory::check(kept).is_ok();
+        Learning { moments, kept: fits.then(Mutex::default) }
+    }
+
+    fn known_to(&self, folds: &[usize]) -> Result<Arc<Known>> {
+        let Some(kept) = &self.kept else { return Ok(Arc::new(self.moments.known_to(folds)?)) };
+        let kept = || kept.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = kept().get(folds) {
+            return Ok(Arc::clone(known));
+        }
+        let known = Arc::new(self.moments.known_to(folds)?);
+        kept().insert(folds.to_vec(), Arc::clone(&known));
+        Ok(known)
+    }
+}
+
+/// Square matrices that are kept of each fold: one of the folds that fit, and less than another of those
+/// that fit where there is a fresh adversary.
+const SQUARES_KEPT: u64 = 2;
+
+/// The bytes of a square matrix.
+pub(super) fn square(features: u64) -> u64 {
+    8 * features.saturating_mul(features)
+}
+
 /// A fold tested, and a fresh adversary on it, for each ridge. A fresh one needs three parts in which
 /// all labels vary.
 pub(super) fn parts(
-    moments: &Moments,
+    learning: &Learning<'_>,
     fold: usize,
     ridges: &[f64],
 ) -> Result<(Vec<Fold>, Vec<Option<Fresh>>)> {
+    let moments = learning.moments;
     let count = moments.options().folds;
     let others: Vec<usize> = (1..count).map(|step| (fold + step) % count).collect();
-    let train = moments.known_to(&others)?;
+    let train = learning.known_to(&others)?;
     let test = moments.of_folds(&[fold])?;
     let one = |ridge: &f64| Fold::new(&train, &test, others.clone(), *ridge);
     let folds = ridges.par_iter().map(one).collect::<Result<Vec<Fold>>>()?;
@@ -84,7 +130,7 @@ pub(super) fn parts(
     if second.is_empty() || count < 3 {
         return Ok((folds, vec![None; ridges.len()]));
     }
-    let learn = || Ok((moments.known_to(first)?, moments.to_learn_from(second)?));
+    let learn = || Ok((learning.known_to(first)?, moments.to_learn_from(second)?));
     let Some((known, own)) = unless_few(learn())? else {
         return Ok((folds, vec![None; ridges.len()]));
     };
