@@ -3,7 +3,7 @@
 use faer::MatRef;
 use numpy::{PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
-use sarl::{Element, Encoder, Erasure};
+use sarl::{Element, Encoder, Erasure, Map};
 
 use crate::arrays::{Beside, Returned, put};
 use crate::failure::{refused, wrong};
@@ -11,6 +11,8 @@ use crate::work::released;
 
 /// Numbers that are read between two questions whether somebody pressed Ctrl-C.
 pub const CHUNK: usize = 1 << 22;
+/// The same where little is done with each: a question costs threads that wait for work.
+const CHUNK_LINEAR: usize = 1 << 25;
 
 /// z of each row.
 pub fn encoded<'py, T: Element + Returned>(
@@ -21,7 +23,11 @@ pub fn encoded<'py, T: Element + Returned>(
     threads: Option<usize>,
 ) -> PyResult<Bound<'py, PyArray2<T>>> {
     let beside = Beside { codes: codes.to_vec(), ..Default::default() };
-    filled(py, x, encoder.dim(), |start, x, to| {
+    let chunk = match encoder.map() {
+        Map::Linear => CHUNK_LINEAR,
+        _ => CHUNK,
+    };
+    filled(py, x, (encoder.dim(), chunk), |start, x, to| {
         let beside = beside.slice(start, x.nrows())?;
         let encode = || {
             put(to, encoder.encode_block(&beside.with(x))?.as_ref());
@@ -42,17 +48,17 @@ pub fn erased<'py, T: Element + Returned>(
     if width != expected {
         return Err(wrong(format!("X has {width} features, but {expected} are expected")));
     }
-    filled(py, x, width, |start, x, to| {
+    filled(py, x, (width, CHUNK_LINEAR), |start, x, to| {
         let done = released(py, threads, || erasure.apply_to(x, to))?;
         done.map_err(|e| refused(moved(e, start)))
     })
 }
 
-/// An array of as many rows as x has, filled some of them at a time.
+/// An array of so many columns and as many rows as x has, filled from so many numbers at a time.
 fn filled<'py, T: Element + Returned>(
     py: Python<'py>,
     x: MatRef<'_, T>,
-    width: usize,
+    (width, chunk): (usize, usize),
     mut fill: impl FnMut(usize, MatRef<'_, T>, &mut [T]) -> PyResult<()>,
 ) -> PyResult<Bound<'py, PyArray2<T>>> {
     // By numpy, which asks for large pages: a Rust vector of this size takes longer to be touched
@@ -60,7 +66,7 @@ fn filled<'py, T: Element + Returned>(
     let result = PyArray2::zeros(py, [x.nrows(), width], false);
     let mut written = result.readwrite();
     let out = written.as_slice_mut().map_err(|_| wrong("the result is not contiguous"))?;
-    let step = (CHUNK / x.ncols().max(1)).max(1);
+    let step = (chunk / x.ncols().max(1)).max(1);
     for start in (0..x.nrows()).step_by(step) {
         let rows = step.min(x.nrows() - start);
         fill(start, x.subrows(start, rows), &mut out[start * width..(start + rows) * width])?;

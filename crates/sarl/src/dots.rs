@@ -3,58 +3,91 @@
 //! A product with one or two columns is bound by reading the rows. So each row is read once, where
 //! it is, and widened on the way: nothing is laid out in double precision first.
 
-use faer::traits::pulp::Arch;
+use faer::traits::pulp::{Arch, Simd, WithSimd};
 
 use crate::moments::Element;
 
 /// More columns than this are left to a matrix product.
 pub(crate) const FEW: usize = 8;
 
-/// Sums that run side by side, so that they are added in vectors.
-const LANES: usize = 16;
+/// Rows that are multiplied side by side: the weights are read once for all of them.
+pub(crate) const SIDE: usize = 4;
 
-/// Runs what is computed from some rows with the vectors of this processor: the functions below are
-/// compiled into it.
-pub(crate) fn with_vectors<R>(work: impl FnOnce() -> R) -> R {
-    Arch::new().dispatch(work)
+/// Sums of a row that run side by side, so that they are added in vectors.
+const LANES: usize = 8;
+
+/// What is computed from some rows. It must be `#[inline(always)]`, and so must be all that it calls:
+/// only what is compiled into it has the vectors of this processor. A closure is not.
+pub(crate) trait Work {
+    /// `FUSED` where a product and a sum are one operation.
+    fn run<const FUSED: bool>(self);
 }
 
-/// `Σ (row − shift) · weights`; nothing is taken off where the shift is empty.
+/// Runs it with the vectors of this processor.
+pub(crate) fn with_vectors(work: impl Work) {
+    struct Vectors<W>(W);
+    impl<W: Work> WithSimd for Vectors<W> {
+        type Output = ();
+
+        #[inline(always)]
+        fn with_simd<S: Simd>(self, _: S) {
+            // Vectors of four doubles or more come with fused operations.
+            match size_of::<S::f64s>() >= 32 {
+                true => self.0.run::<true>(),
+                false => self.0.run::<false>(),
+            }
+        }
+    }
+    Arch::new().dispatch(Vectors(work));
+}
+
+/// `Σ (row − shift) · weights` of each row; nothing is taken off where the shift is empty.
 #[inline(always)]
-pub(crate) fn dot<T: Element>(row: &[T], shift: &[f64], weights: &[f64]) -> f64 {
+pub(crate) fn dots<T: Element, const N: usize, const FUSED: bool>(
+    rows: [&[T]; N],
+    shift: &[f64],
+    weights: &[f64],
+) -> [f64; N] {
     match shift.is_empty() {
-        true => plain(row, weights),
-        false => shifted(row, shift, weights),
+        true => sums::<T, N, FUSED, false>(rows, weights, weights),
+        false => sums::<T, N, FUSED, true>(rows, shift, weights),
     }
 }
 
 #[inline(always)]
-fn plain<T: Element>(row: &[T], weights: &[f64]) -> f64 {
-    let (rows, columns) = (row.chunks_exact(LANES), weights.chunks_exact(LANES));
-    let rest = rows.remainder().iter().zip(columns.remainder());
-    let rest: f64 = rest.map(|(&v, w)| v.into() * w).sum();
-    let mut sums = [0.0; LANES];
-    for (row, weights) in rows.zip(columns) {
-        for k in 0..LANES {
-            sums[k] += row[k].into() * weights[k];
+fn sums<T: Element, const N: usize, const FUSED: bool, const SHIFTED: bool>(
+    rows: [&[T]; N],
+    shift: &[f64],
+    weights: &[f64],
+) -> [f64; N] {
+    // Arrays of one length, and as many of them of each slice: no bound is checked within the loop.
+    let (weights, last) = weights.as_chunks::<LANES>();
+    let (shift, last_shift) = shift.as_chunks::<LANES>();
+    let count = weights.len();
+    let rows = rows.map(|row| row.as_chunks::<LANES>());
+    let (whole, shift) = (rows.map(|row| &row.0[..count]), &shift[..count]);
+    let mut sums = [[0.0; LANES]; N];
+    for at in 0..count {
+        for n in 0..N {
+            for k in 0..LANES {
+                let v = whole[n][at][k].into();
+                sums[n][k] = add::<FUSED, SHIFTED>(sums[n][k], v, shift[at][k], weights[at][k]);
+            }
         }
     }
-    sums.iter().sum::<f64>() + rest
+    std::array::from_fn(|n| {
+        let rest = rows[n].1.iter().zip(last_shift).zip(last);
+        let rest = rest.fold(0.0, |sum, ((&v, &shift), &weight)| {
+            add::<FUSED, SHIFTED>(sum, v.into(), shift, weight)
+        });
+        sums[n].iter().sum::<f64>() + rest
+    })
 }
 
 #[inline(always)]
-fn shifted<T: Element>(row: &[T], shift: &[f64], weights: &[f64]) -> f64 {
-    let (rows, shifts) = (row.chunks_exact(LANES), shift.chunks_exact(LANES));
-    let columns = weights.chunks_exact(LANES);
-    let rest = rows.remainder().iter().zip(shifts.remainder()).zip(columns.remainder());
-    let rest: f64 = rest.map(|((&v, s), w)| (v.into() - s) * w).sum();
-    let mut sums = [0.0; LANES];
-    for ((row, shift), weights) in rows.zip(shifts).zip(columns) {
-        for k in 0..LANES {
-            sums[k] += (row[k].into() - shift[k]) * weights[k];
-        }
-    }
-    sums.iter().sum::<f64>() + rest
+fn add<const FUSED: bool, const SHIFTED: bool>(sum: f64, v: f64, shift: f64, weight: f64) -> f64 {
+    let v = if SHIFTED { v - shift } else { v };
+    if FUSED { v.mul_add(weight, sum) } else { sum + v * weight }
 }
 
 /// `to = row − amount · taken`.

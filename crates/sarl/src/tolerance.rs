@@ -19,6 +19,10 @@ pub const FLOOR_SINGLE: f64 = 1e-6;
 /// be noisier adds no direction to the basis: z could not be computed again to these digits.
 pub const NOISE: f64 = 1e-7;
 
+/// What z of rows of single precision may lose of its standard deviation by a shift that is taken off
+/// after the products.
+pub const LOST_SINGLE: f64 = 1e-11;
+
 /// A standard deviation under this share of the mean's magnitude is the rounding of a constant.
 pub const CONSTANT: f64 = 8.0 * f64::EPSILON;
 

@@ -165,13 +165,7 @@ impl<'a> Few<'a> {
         parts.try_for_each_init(Vec::new, |buffer, (part, to)| {
             let first = part * ROWS;
             buffer.resize(width, 0.0);
-            let rows = || {
-                for (i, to) in to.chunks_exact_mut(width).enumerate() {
-                    let Some(row) = row_slice(x, first + i) else { continue };
-                    self.row(row, to, buffer);
-                }
-            };
-            dots::with_vectors(rows);
+            dots::with_vectors(Rows { few: self, x, first, to, buffer });
             for (i, to) in to.chunks_exact(width).enumerate() {
                 // A value that is not finite leaves no finite number in its row.
                 if !to[0].finite() {
@@ -183,14 +177,33 @@ impl<'a> Few<'a> {
     }
 
     #[inline(always)]
-    fn row<T: Element>(&self, row: &[T], to: &mut [T], buffer: &mut [f64]) {
+    fn row<T: Element, const FUSED: bool>(&self, row: &[T], to: &mut [T], buffer: &mut [f64]) {
         let mut amounts = [0.0; dots::FEW];
         for (amount, found) in amounts.iter_mut().zip(&self.found) {
-            *amount = dots::dot(row, self.mean, found);
+            [*amount] = dots::dots::<T, 1, FUSED>([row], self.mean, found);
         }
         match self.taken.as_slice() {
             [taken] => dots::take_off(to, row, amounts[0], taken),
             taken => dots::take_off_each(to, row, &amounts[..taken.len()], taken, buffer),
+        }
+    }
+}
+
+/// Some rows of an erasure of few directions.
+struct Rows<'a, T> {
+    few: &'a Few<'a>,
+    x: MatRef<'a, T>,
+    first: usize,
+    to: &'a mut [T],
+    buffer: &'a mut [f64],
+}
+
+impl<T: Element> dots::Work for Rows<'_, T> {
+    #[inline(always)]
+    fn run<const FUSED: bool>(self) {
+        for (i, to) in self.to.chunks_exact_mut(self.few.mean.len()).enumerate() {
+            let Some(row) = row_slice(self.x, self.first + i) else { continue };
+            self.few.row::<T, FUSED>(row, to, self.buffer);
         }
     }
 }

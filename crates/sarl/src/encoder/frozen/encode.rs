@@ -1,16 +1,18 @@
 //! From rows to z.
 
-use faer::{Mat, MatRef};
+use faer::{Mat, MatMut, MatRef};
 use rayon::prelude::*;
 
 use super::Encoder;
 use crate::error::Place;
 use crate::features::Columns;
 use crate::moments::{Block, Element, NO_CLASS, check_finite, row_slice};
-use crate::{Error, Result, dots};
+use crate::{Error, Result, dots, tolerance};
 
 /// Rows encoded at a time by one worker.
 const ROWS: usize = 1024;
+/// The same, where z is a few inner products.
+const DOTS: usize = 256;
 
 impl Encoder {
     /// The cell of each row of a block.
@@ -186,22 +188,34 @@ impl Encoder {
         x: MatRef<'_, T>,
         weights: &[Vec<f64>],
     ) -> Result<Mat<f64>> {
+        let (shift, rest) = match self.rest_of_rows::<T>(weights) {
+            Some(rest) => (&[][..], rest),
+            None => (self.shift.as_slice(), self.rest.clone()),
+        };
         let mut z = Mat::zeros(x.nrows(), self.dim());
-        z.as_mut().par_row_chunks_mut(ROWS).enumerate().for_each(|(part, mut to)| {
-            dots::with_vectors(|| {
-                for i in 0..to.nrows() {
-                    let Some(row) = row_slice(x, part * ROWS + i) else { continue };
-                    for (j, (weights, rest)) in weights.iter().zip(&self.rest).enumerate() {
-                        to[(i, j)] = dots::dot(row, &self.shift, weights) - rest;
-                    }
-                }
-            });
+        z.as_mut().par_row_chunks_mut(DOTS).enumerate().for_each(|(part, to)| {
+            let x = x.subrows(part * DOTS, to.nrows());
+            dots::with_vectors(Products { x, to, shift, weights, rest: &rest });
         });
         // A value that is not finite leaves no finite z.
         finite(z).or_else(|error| {
             check_finite(x, 0, Place::Feature)?;
             Err(error)
         })
+    }
+
+    /// What is taken off the products of rows that are not shifted, where these lose no digit that z
+    /// of single precision has.
+    fn rest_of_rows<T: Element>(&self, weights: &[Vec<f64>]) -> Option<Vec<f64>> {
+        if !T::SINGLE || self.shift.is_empty() {
+            return None;
+        }
+        let taken = |weights: &Vec<f64>| {
+            let parts = weights.iter().zip(&self.shift).map(|(w, shift)| w * shift);
+            let (sum, size) = parts.fold((0.0, 0.0), |(sum, size), p| (sum + p, size + p.abs()));
+            (size * f64::EPSILON <= tolerance::LOST_SINGLE).then_some(sum)
+        };
+        weights.iter().zip(&self.rest).map(|(w, rest)| Some(taken(w)? + rest)).collect()
     }
 
     /// The weights of each dimension for rows that are shifted and not scaled, unless one of them has
@@ -241,6 +255,44 @@ impl Encoder {
             row.iter_mut().zip(&self.factor).for_each(|(v, factor)| *v *= factor);
         }
         MatRef::from_row_major_slice(buffer, rows, width)
+    }
+}
+
+/// Products of rows with a few columns of weights.
+struct Products<'a, T> {
+    x: MatRef<'a, T>,
+    to: MatMut<'a, f64>,
+    shift: &'a [f64],
+    weights: &'a [Vec<f64>],
+    rest: &'a [f64],
+}
+
+impl<T: Element> dots::Work for Products<'_, T> {
+    #[inline(always)]
+    fn run<const FUSED: bool>(mut self) {
+        let count = self.to.nrows();
+        let whole = count - count % dots::SIDE;
+        for i in (0..whole).step_by(dots::SIDE) {
+            self.rows::<{ dots::SIDE }, FUSED>(i);
+        }
+        for i in whole..count {
+            self.rows::<1, FUSED>(i);
+        }
+    }
+}
+
+impl<T: Element> Products<'_, T> {
+    /// z of so many rows from one on.
+    #[inline(always)]
+    fn rows<const N: usize, const FUSED: bool>(&mut self, first: usize) {
+        // Rows lie in one piece where this is used.
+        let rows = std::array::from_fn(|k| row_slice(self.x, first + k).unwrap_or_default());
+        for (j, (weights, rest)) in self.weights.iter().zip(self.rest).enumerate() {
+            let products = dots::dots::<T, N, FUSED>(rows, self.shift, weights);
+            for (k, product) in products.into_iter().enumerate() {
+                self.to[(first + k, j)] = product - rest;
+            }
+        }
     }
 }
 
