@@ -7,7 +7,7 @@ use common::{Table, synthetic};
 use faer::{Mat, MatRef};
 use sarl::{
     Approximation, Block, Error, Family, Features, Fit, FitParams, Goal, KernelParams, Layout,
-    Model, Ridge, Role, Scale,
+    Model, Precision, Ridge, Role, Scale,
 };
 
 /// A column of three categories beside the numbers of a table.
@@ -56,6 +56,27 @@ fn fitted(params: &FitParams, layout: &Layout, block: &Block<'_, f64>, step: usi
 fn near(a: &Mat<f64>, b: &Mat<f64>, tolerance: f64, what: &str) {
     let off = (a - b).norm_max();
     assert!(off <= tolerance * (1.0 + b.norm_max()), "{what}: {off:e}");
+}
+
+/// Indicators of classes add up to one. What rounding leaves of that is not a direction to hide.
+#[test]
+fn bounds_in_single_precision_are_those_in_double() {
+    let table = synthetic(5, 20_000, 6, 2, 3);
+    let x = Mat::from_fn(20_000, 6, |i, j| 3.0 * (j as f64 + 1.0) * (table.x()[(i, j)] + 2.0));
+    let bounds = |precision: Precision| {
+        let params = FitParams { precision, ridge: Ridge::Fixed(0.0), ..Default::default() };
+        let block = Block::new(x.as_ref()).class(&table.y).class(&table.s);
+        let fitted = fitted(&params, &layout(6, &[]), &block, 4096).finish().unwrap();
+        *fitted.front().unwrap().bounds()
+    };
+    let (single, double) = (bounds(Precision::Single), bounds(Precision::Double));
+    for (a, b) in [
+        (single.gamma_min, double.gamma_min),
+        (single.gamma_max, double.gamma_max),
+        (single.alpha_min, double.alpha_min),
+    ] {
+        assert!((a - b).abs() < 1e-5, "{single:?} {double:?}");
+    }
 }
 
 #[test]

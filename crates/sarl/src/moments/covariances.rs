@@ -5,6 +5,7 @@ use rayon::prelude::*;
 
 use super::layout::{Inputs, LabelKind, Layout, Role};
 use super::made::Combination;
+use super::rounding::{Rounding, constant, without_remainder, without_rounding};
 use super::sums::Sums;
 use crate::error::Place;
 use crate::{Error, Result, tolerance};
@@ -70,14 +71,6 @@ pub struct Covariances {
     /// For each feature the variance that rounding alone can have left there: that of the
     /// subtraction of means, and that of computing the feature.
     pub floor: Vec<f64>,
-}
-
-/// What is known of the rounding of moments.
-pub(super) struct Rounding<'a> {
-    pub(super) rank: f64,
-    pub(super) floor: f64,
-    /// The error of each feature as it is computed from a row; empty for none.
-    pub(super) noise: &'a [f64],
 }
 
 impl Covariances {
@@ -174,18 +167,6 @@ impl Covariances {
     }
 }
 
-/// Whether a variance is no more than the rounding of a constant.
-pub(crate) fn constant(variance: f64, mean: f64) -> bool {
-    variance.sqrt() <= tolerance::CONSTANT * mean.abs()
-}
-
-/// The variance of a constant is zero, not its rounding: correlations divide by it.
-fn without_rounding(variance: f64, mean: f64, floor: f64) -> f64 {
-    // What overflows is not a constant: it is refused by name.
-    let rounded = variance.is_finite() && variance <= floor;
-    if rounded || constant(variance, mean) { 0.0 } else { variance }
-}
-
 /// The label and the column within it of a role's column `j`.
 fn locate(layout: &Layout, role: Role, j: usize) -> (String, usize) {
     let mut left = j;
@@ -245,6 +226,11 @@ enum Added {
 }
 
 impl Parts<'_> {
+    /// Whether products were formed in single precision.
+    fn is_rounded(&self) -> bool {
+        self.floor > tolerance::FLOOR
+    }
+
     fn share(&self, g: usize, k: usize) -> f64 {
         self.sums.counts[g][k] / self.sums.weight
     }
@@ -356,6 +342,7 @@ impl Parts<'_> {
             Some(a) => self.class_class(coded[a], (h, l)),
         });
         let shares: Vec<f64> = (0..classes).map(|l| self.share(h, l)).collect();
+        let cross = if self.is_rounded() { without_remainder(cross, &shares) } else { cross };
         // p (1 − p), with 1 − p as the sum of the others: near 1 the difference has no digits left.
         let others = |l: usize| shares.iter().enumerate().filter(move |o| o.0 != l).map(|o| o.1);
         let variance = (0..classes).map(|l| shares[l] * others(l).sum::<f64>()).collect();

@@ -35,6 +35,7 @@ mod layout;
 mod made;
 mod parts;
 mod renumber;
+mod rounding;
 mod sums;
 #[cfg(test)]
 mod tests;
@@ -45,11 +46,11 @@ pub use folds::{FoldBy, category_key, text_key};
 pub use layout::{Label, LabelKind, Layout, Role};
 
 pub(crate) use block::{check_finite, row_slice};
-pub(crate) use covariances::constant;
 pub(crate) use folds::{Hasher, splitmix};
 pub(crate) use landmarks::Landmarks;
 pub(crate) use made::Made;
 pub(crate) use parts::Known;
+pub(crate) use rounding::constant;
 pub(crate) use sums::padded;
 
 use std::collections::BTreeMap;
@@ -61,10 +62,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::Place;
 use crate::{Error, Mismatch, Result, tolerance};
-use covariances::Rounding;
 pub(crate) use device::Coming;
 use device::Device;
 use lane::{Lane, Plan};
+use rounding::Rounding;
 use sums::Sums;
 
 /// How the products of features are formed; sums are always in double precision.
