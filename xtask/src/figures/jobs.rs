@@ -52,6 +52,8 @@ enum What {
     Scrub,
     /// The GPU engine.
     Gpu,
+    /// How far its results are from those of the processor.
+    GpuError,
 }
 
 const fn whole(name: &'static str) -> Table {
@@ -132,6 +134,7 @@ pub(super) const JOBS: &[Job] = &[
     },
     Job { name: "scrub", tables: &[whole("networks-speed")], what: What::Scrub },
     Job { name: "gpu", tables: &[whole("gpu-speed")], what: What::Gpu },
+    Job { name: "gpu-errors", tables: &[whole("gpu-error")], what: What::GpuError },
 ];
 
 /// The job of this name, or the one that gives the table of this name.
@@ -183,6 +186,14 @@ impl Job {
                 let peers = text(Command::new(python()?).arg("python/benches/gpu.py"))?;
                 gpu::speed(&format!("{bench}\n{peers}"))
             }
+            What::GpuError => {
+                let found = text(Command::new(python()?).arg("python/benches/gpu_error.py"))?;
+                if found.contains("skipped") {
+                    eprintln!("{} the stored figures stay", found.trim());
+                    return Ok(Vec::new());
+                }
+                gpu::error(&found)
+            }
         }
     }
 
@@ -229,6 +240,7 @@ impl Job {
             What::Fairness => readers::fairness(&serde_json::from_str(&text)?),
             What::Scrub => readers::scrub(&serde_json::from_str(&text)?),
             What::Gpu => gpu::speed(&text),
+            What::GpuError => gpu::error(&text),
             _ => bail!("`{}` writes no results that could be read again", self.name),
         }
     }
