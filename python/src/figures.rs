@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use sarl::{Bounds, Kernel, LabelKind, Map, Model, Point, Role};
+use sarl::{Bounds, HeldOutLabels, HeldOutLosses, Kernel, LabelKind, Map, Model, Point, Role};
 
 use crate::fit::LabelOf;
 
@@ -81,5 +81,32 @@ pub fn points<'py>(py: Python<'py>, points: &[Point]) -> PyResult<Bound<'py, PyD
     }
     let dims = points.iter().map(|p| p.dim as i64).collect();
     all.set_item("dim", PyArray1::<i64>::from_vec(py, dims))?;
+    Ok(all)
+}
+
+/// A column of numbers for each figure, and the labels.
+pub fn held_out_columns<'py>(
+    py: Python<'py>,
+    losses: &[HeldOutLosses],
+    labels: Option<HeldOutLabels>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let all = PyDict::new(py);
+    let columns: [Column<HeldOutLosses>; 6] = [
+        ("jy", |l| l.jy),
+        ("js", |l| l.js),
+        ("jy_sd", |l| l.jy_sd),
+        ("js_sd", |l| l.js_sd),
+        ("utility", |l| l.utility),
+        ("leakage", |l| l.leakage),
+    ];
+    if let Some(HeldOutLabels { target, sensitive }) = labels {
+        let figures = |labels: Vec<sarl::HeldOutLabel>| -> Vec<(String, f64, f64)> {
+            labels.into_iter().map(|l| (l.name, l.loss, l.share)).collect()
+        };
+        all.set_item("labels", (figures(target), figures(sensitive)))?;
+    }
+    for (name, of) in columns {
+        all.set_item(name, PyArray1::from_vec(py, losses.iter().map(of).collect()))?;
+    }
     Ok(all)
 }

@@ -5,31 +5,29 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
 use faer::MatRef;
-use numpy::{PyArray1, PyReadonlyArray1};
+use numpy::PyReadonlyArray1;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
-use sarl::{Chosen, Element, FitParams, Fitted, HeldOutLabels, HeldOutLosses, Layout, Role};
+use sarl::{Chosen, FitParams, Fitted, Layout, Role};
 use sarl_cuda::Products;
 
 use crate::arrays::{Beside, LabelArray, Matrix, slice, view};
 use crate::failure::{refused, wrong};
-use crate::figures::Column;
+use crate::figures::held_out_columns;
 use crate::goal::{Limit, goal};
 use crate::model::{Model, model_of};
 use crate::placed::Placement;
+use crate::push::pass_by;
 use crate::solved::Solved;
 use crate::work::{interruptible, released};
-
-/// Numbers that are read between two questions whether somebody pressed Ctrl-C.
-const CHUNK: usize = 1 << 23;
 
 /// A fit that rows are added to.
 #[pyclass(module = "sarl._core")]
 pub struct Fit {
-    fit: Arc<sarl::Fit>,
+    pub fit: Arc<sarl::Fit>,
     /// The last one that was finished, and for which parameters.
-    finished: Arc<OnceLock<(String, Arc<Fitted>)>>,
+    pub finished: Arc<OnceLock<(String, Arc<Fitted>)>>,
 }
 
 /// A label: its name, whether it is the target, the number of its classes, 0 for numbers, and the number
@@ -452,114 +450,4 @@ impl Fit {
         let _ = self.finished.set((params.to_owned(), Arc::clone(&fitted)));
         Ok(fitted)
     }
-
-    fn add_here<T: Element>(
-        &mut self,
-        py: Python<'_>,
-        x: MatRef<'_, T>,
-        beside: &Beside<'_>,
-        threads: Option<usize>,
-    ) -> PyResult<()> {
-        // What was solved may share the sums.
-        self.finished = Arc::default();
-        let into = Arc::make_mut(&mut self.fit);
-        let beside = beside.slice(0, x.nrows())?;
-        released(py, threads, || into.push(&beside.with(x)))?.map_err(refused)
-    }
-
-    fn add<T: Element>(
-        &mut self,
-        py: Python<'_>,
-        x: MatRef<'_, T>,
-        beside: &Beside<'_>,
-        threads: Option<usize>,
-        progress: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<()> {
-        let width = self.fit.map().map_or(1, sarl::FeatureMap::outputs);
-        let mut step = (CHUNK / x.ncols().max(width).max(1)).max(1);
-        // What is refused, or interrupted, leaves the fit as it was.
-        let mut fit = Arc::clone(&self.fit);
-        if x.nrows() <= step {
-            fit = std::mem::replace(&mut self.fit, fit);
-        }
-        let (mut done, mut start) = (Ok(()), 0);
-        while start < x.nrows() {
-            let rows = step.min(x.nrows() - start);
-            let part = x.subrows(start, rows);
-            let beside = beside.slice(start, rows)?;
-            let into = Arc::make_mut(&mut fit);
-            into.coming(x.nrows() as u64);
-            done = released(py, threads, || {
-                // Rows that lie apart are read where they are; others are laid out first.
-                if part.row_stride() != 1 {
-                    return into.push(&beside.with(part));
-                }
-                let laid = laid_out(part);
-                into.push(&beside.with(MatRef::from_row_major_slice(&laid, rows, part.ncols())))
-            })?;
-            if done.is_err() {
-                break;
-            }
-            start += rows;
-            // A device that adds them up is faster with more at a time.
-            step = step.max(into.device_rows().unwrap_or(0));
-            if let Some(progress) = progress {
-                progress.call1((rows,))?;
-            }
-            py.check_signals()?;
-        }
-        done.map_err(refused)?;
-        // Estimators live long, and the memory of a device is scarce.
-        Arc::make_mut(&mut fit).settle().map_err(refused)?;
-        self.fit = fit;
-        self.finished = Arc::default();
-        Ok(())
-    }
-}
-
-/// Rows one after the other.
-fn laid_out<T: Element>(x: MatRef<'_, T>) -> Vec<T> {
-    (0..x.nrows()).flat_map(|i| (0..x.ncols()).map(move |j| x[(i, j)])).collect()
-}
-
-fn pass_by<T: Element>(
-    py: Python<'_>,
-    fit: &mut sarl::Fit,
-    x: MatRef<'_, T>,
-    beside: &Beside<'_>,
-    landmarks: bool,
-    threads: Option<usize>,
-) -> PyResult<sarl::Result<()>> {
-    let block = beside.slice(0, x.nrows())?;
-    released(py, threads, || {
-        let block = block.with(x);
-        if landmarks { fit.candidates(&block) } else { fit.sample(&block) }
-    })
-}
-
-/// A column of numbers for each figure, and the labels.
-pub fn held_out_columns<'py>(
-    py: Python<'py>,
-    losses: &[HeldOutLosses],
-    labels: Option<HeldOutLabels>,
-) -> PyResult<Bound<'py, PyDict>> {
-    let all = PyDict::new(py);
-    let columns: [Column<HeldOutLosses>; 6] = [
-        ("jy", |l| l.jy),
-        ("js", |l| l.js),
-        ("jy_sd", |l| l.jy_sd),
-        ("js_sd", |l| l.js_sd),
-        ("utility", |l| l.utility),
-        ("leakage", |l| l.leakage),
-    ];
-    if let Some(HeldOutLabels { target, sensitive }) = labels {
-        let figures = |labels: Vec<sarl::HeldOutLabel>| -> Vec<(String, f64, f64)> {
-            labels.into_iter().map(|l| (l.name, l.loss, l.share)).collect()
-        };
-        all.set_item("labels", (figures(target), figures(sensitive)))?;
-    }
-    for (name, of) in columns {
-        all.set_item(name, PyArray1::from_vec(py, losses.iter().map(of).collect()))?;
-    }
-    Ok(all)
 }

@@ -21,6 +21,7 @@ mod layers;
 mod model;
 mod onnx;
 mod placed;
+mod push;
 mod report;
 mod rows;
 mod solved;

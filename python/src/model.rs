@@ -11,8 +11,8 @@ use sarl::{Encoder, Erasure};
 
 use crate::arrays::{Matrix, owned, returned, slice, view};
 use crate::failure::{refused, wrong};
-use crate::figures::{Figures, KernelParts};
-use crate::fit::{LabelOf, held_out_columns};
+use crate::figures::{Figures, KernelParts, held_out_columns};
+use crate::fit::LabelOf;
 use crate::goal::{Limit, goal, parameter};
 use crate::rows::{encoded, erased};
 use crate::solved::Solved;
