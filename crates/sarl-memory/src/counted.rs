@@ -2,8 +2,9 @@
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
+use std::ptr;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicPtr, AtomicU64, Ordering};
 use std::time::Duration;
 
 use crate::Exceeded;
@@ -19,6 +20,11 @@ static ENDING: AtomicBool = AtomicBool::new(false);
 /// Copied from the limit when the program is ready for it: asking for it allocates.
 static MOST: AtomicU64 = AtomicU64::new(u64::MAX);
 static END: OnceLock<fn(Exceeded) -> !> = OnceLock::new();
+/// Memory for the last words: where nothing is left, there would be none for a message.
+static KEPT: AtomicPtr<u8> = AtomicPtr::new(ptr::null_mut());
+/// Large enough to be pages of its own, which go back to the system: a thread that has no memory yet
+/// looks for it there only. They are not touched, so they take address space and no memory.
+const LAST_WORDS: Layout = Layout::new::<[u8; 2 << 20]>();
 
 thread_local! {
     static OWN: Cell<i64> = const { Cell::new(0) };
@@ -36,6 +42,22 @@ pub(crate) fn used() -> u64 {
 pub fn when_exceeded(end: fn(Exceeded) -> !) {
     if END.set(end).is_ok() {
         MOST.store(crate::limit(), Ordering::Relaxed);
+        keep();
+    }
+}
+
+#[allow(unsafe_code, reason = "memory that the allocator of the system gives and takes back")]
+fn keep() {
+    // SAFETY: the size is not zero. What was kept before is not there any more, as this runs once.
+    KEPT.store(unsafe { System.alloc(LAST_WORDS) }, Ordering::Relaxed);
+}
+
+#[allow(unsafe_code, reason = "memory that the allocator of the system gives and takes back")]
+fn give_back() {
+    let kept = KEPT.swap(ptr::null_mut(), Ordering::Relaxed);
+    if !kept.is_null() {
+        // SAFETY: it was given by `keep`, with this layout, and is given back once.
+        unsafe { System.dealloc(kept, LAST_WORDS) }
     }
 }
 
@@ -93,6 +115,7 @@ impl Counted {
             }
         }
         let _ = MINE.try_with(|mine| mine.set(true));
+        give_back();
         end(Exceeded { needed, limit });
     }
 }
