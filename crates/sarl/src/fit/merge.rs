@@ -60,7 +60,7 @@ impl Fit {
         Ok(())
     }
 
-    /// Renumbers the classes of a label; see [`Moments::reclass`].
+    /// Renumbers the classes of a label; see [`Moments::reclass`](crate::Moments::reclass).
     pub fn reclass(&mut self, label: usize, to: &[u32], classes: usize) -> Result<()> {
         let layout = self.layout.reclassed(label, classes);
         let own = || vec![Reclassed { label, to: to.to_vec(), joint: None }];
@@ -91,7 +91,7 @@ impl Fit {
         Ok(())
     }
 
-    /// Renumbers the categories of a class-coded feature; see [`Moments::recode`]. Not those of a
+    /// Renumbers the categories of a class-coded feature; see [`Moments::recode`](crate::Moments::recode). Not those of a
     /// kernel, whose landmarks have them.
     pub fn recode(&mut self, category: usize, to: &[u32], size: usize) -> Result<()> {
         let layout = self.layout.recoded(category, to, size)?;
