@@ -10,11 +10,9 @@ use crate::moments::Element;
 /// More columns than this are left to a matrix product.
 pub(crate) const FEW: usize = 8;
 
-/// Rows that are multiplied side by side: the weights are read once for all of them.
-pub(crate) const SIDE: usize = 4;
-
-/// Sums of a row that run side by side, so that they are added in vectors.
-const LANES: usize = 8;
+/// Sums of a row that run side by side: as many vectors of four doubles as it takes to begin an addition
+/// in each while the ones before are not done.
+const LANES: usize = 32;
 
 /// What is computed from some rows. It must be `#[inline(always)]`, and so must be all that it calls:
 /// only what is compiled into it has the vectors of this processor. A closure is not.
@@ -41,47 +39,36 @@ pub(crate) fn with_vectors(work: impl Work) {
     Arch::new().dispatch(Vectors(work));
 }
 
-/// `Σ (row − shift) · weights` of each row; nothing is taken off where the shift is empty.
+/// `Σ (row − shift) · weights`; nothing is taken off where the shift is empty.
 #[inline(always)]
-pub(crate) fn dots<T: Element, const N: usize, const FUSED: bool>(
-    rows: [&[T]; N],
-    shift: &[f64],
-    weights: &[f64],
-) -> [f64; N] {
+pub(crate) fn dot<T: Element, const FUSED: bool>(row: &[T], shift: &[f64], weights: &[f64]) -> f64 {
     match shift.is_empty() {
-        true => sums::<T, N, FUSED, false>(rows, weights, weights),
-        false => sums::<T, N, FUSED, true>(rows, shift, weights),
+        true => sum::<T, FUSED, false>(row, weights, weights),
+        false => sum::<T, FUSED, true>(row, shift, weights),
     }
 }
 
 #[inline(always)]
-fn sums<T: Element, const N: usize, const FUSED: bool, const SHIFTED: bool>(
-    rows: [&[T]; N],
+fn sum<T: Element, const FUSED: bool, const SHIFTED: bool>(
+    row: &[T],
     shift: &[f64],
     weights: &[f64],
-) -> [f64; N] {
-    // Arrays of one length, and as many of them of each slice: no bound is checked within the loop.
-    let (weights, last) = weights.as_chunks::<LANES>();
+) -> f64 {
+    // Arrays of one length: no bound is checked within the loop.
+    let (row, last) = row.as_chunks::<LANES>();
     let (shift, last_shift) = shift.as_chunks::<LANES>();
-    let count = weights.len();
-    let rows = rows.map(|row| row.as_chunks::<LANES>());
-    let (whole, shift) = (rows.map(|row| &row.0[..count]), &shift[..count]);
-    let mut sums = [[0.0; LANES]; N];
-    for at in 0..count {
-        for n in 0..N {
-            for k in 0..LANES {
-                let v = whole[n][at][k].into();
-                sums[n][k] = add::<FUSED, SHIFTED>(sums[n][k], v, shift[at][k], weights[at][k]);
-            }
+    let (weights, last_weights) = weights.as_chunks::<LANES>();
+    let mut sums = [0.0; LANES];
+    for ((row, shift), weights) in row.iter().zip(shift).zip(weights) {
+        for k in 0..LANES {
+            sums[k] = add::<FUSED, SHIFTED>(sums[k], row[k].into(), shift[k], weights[k]);
         }
     }
-    std::array::from_fn(|n| {
-        let rest = rows[n].1.iter().zip(last_shift).zip(last);
-        let rest = rest.fold(0.0, |sum, ((&v, &shift), &weight)| {
-            add::<FUSED, SHIFTED>(sum, v.into(), shift, weight)
-        });
-        sums[n].iter().sum::<f64>() + rest
-    })
+    let rest = last.iter().zip(last_shift).zip(last_weights);
+    let rest = rest.fold(0.0, |sum, ((&v, &shift), &weight)| {
+        add::<FUSED, SHIFTED>(sum, v.into(), shift, weight)
+    });
+    sums.iter().sum::<f64>() + rest
 }
 
 #[inline(always)]

@@ -180,7 +180,7 @@ impl<'a> Few<'a> {
     fn row<T: Element, const FUSED: bool>(&self, row: &[T], to: &mut [T], buffer: &mut [f64]) {
         let mut amounts = [0.0; dots::FEW];
         for (amount, found) in amounts.iter_mut().zip(&self.found) {
-            [*amount] = dots::dots::<T, 1, FUSED>([row], self.mean, found);
+            *amount = dots::dot::<T, FUSED>(row, self.mean, found);
         }
         match self.taken.as_slice() {
             [taken] => dots::take_off(to, row, amounts[0], taken),

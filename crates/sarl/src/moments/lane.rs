@@ -5,22 +5,22 @@
 //! triangle of its fold's scatter.
 
 use faer::linalg::matmul::matmul as product;
-use faer::linalg::matmul::triangular::{BlockStructure, matmul};
-use faer::{Accum, ColMut, Mat, MatRef, Par};
+use faer::{Accum, Mat, MatRef, Par};
 use rayon::prelude::*;
 
 use super::Precision;
 use super::block::{Block, Element, row_slice};
 use super::folds::Folds;
 use super::layout::Layout;
+use super::product::{self as products, Compute};
 use super::sums::{Sums, codes_are_many, padded};
+use crate::dots;
 
 /// Rows packed before a product: measured best for double precision between 128 and 512.
 const CHUNK: usize = 256;
-/// The same for single precision.
-const CHUNK_SINGLE: usize = 512;
-/// Single-precision products are added up over this many chunks before they are widened.
-const WIDEN: usize = 4;
+/// The same for single precision, whose products are widened after so many rows: more are hardly
+/// faster, and a buffer of them is there for each fold.
+const CHUNK_SINGLE: usize = 1024;
 
 /// What all lanes of an accumulator share while they work on a block.
 pub(crate) struct Plan<'a> {
@@ -38,18 +38,11 @@ pub(crate) struct Lane {
     buffers: Buffers,
 }
 
+/// One for each fold, from the first row on.
 #[derive(Clone, Debug)]
 enum Buffers {
     Double(Vec<Packed<f64>>),
-    /// With the products to widen from.
-    Single(Vec<Packed<f32>>, Vec<Product>),
-}
-
-/// A single-precision product over some chunks of a fold.
-#[derive(Clone, Debug)]
-struct Product {
-    sum: Mat<f32>,
-    chunks: usize,
+    Single(Vec<Packed<f32>>),
 }
 
 #[derive(Clone, Debug)]
@@ -62,8 +55,7 @@ struct Packed<C> {
 }
 
 impl<C: Compute> Packed<C> {
-    fn new(stride: usize, chunk: usize, layout: &Layout) -> Self {
-        let few = layout.groups().into_iter().filter(|&g| !codes_are_many(g)).sum();
+    fn new(stride: usize, chunk: usize, few: usize) -> Self {
         Packed { rows: Mat::zeros(stride, chunk), filled: 0, classes: Mat::zeros(chunk, few) }
     }
 
@@ -79,14 +71,8 @@ impl<C: Compute> Packed<C> {
         }
     }
 
-    /// Empties the buffer into the sums: their tables here, their scatter by `multiply`.
-    fn flush(
-        &mut self,
-        sums: &mut Sums,
-        columns: usize,
-        par: Par,
-        multiply: impl FnOnce(&mut Sums, MatRef<'_, C>),
-    ) {
+    /// Empties the buffer into the sums.
+    fn flush(&mut self, sums: &mut Sums, columns: usize, par: Par) {
         let u = self.rows.as_ref().submatrix(0, 0, columns, self.filled);
         if self.classes.ncols() > 0 {
             let classes = self.classes.as_ref().subrows(0, self.filled);
@@ -96,7 +82,7 @@ impl<C: Compute> Packed<C> {
             sums.add_tables(tables.as_ref());
             self.classes.fill(C::from_f64(0.0));
         }
-        multiply(sums, u);
+        products::add(sums.scatter_mut(), u, par);
         self.filled = 0;
     }
 }
@@ -108,106 +94,34 @@ impl Lane {
 
     /// With sums that are there already.
     pub(crate) fn of(sums: Vec<Sums>, layout: &Layout, precision: Precision) -> Self {
-        let (columns, folds) = (layout.columns(), sums.len());
         let buffers = match precision {
-            Precision::Double => {
-                let empty = Packed::new(padded(columns, 8), CHUNK, layout);
-                Buffers::Double(vec![empty; folds])
-            }
-            Precision::Single => {
-                let stride = padded(columns, 16);
-                let empty = Packed::new(stride, CHUNK_SINGLE, layout);
-                let product = Product { sum: Mat::zeros(stride, columns), chunks: 0 };
-                Buffers::Single(vec![empty; folds], vec![product; folds])
-            }
+            Precision::Double => Buffers::Double(Vec::new()),
+            Precision::Single => Buffers::Single(Vec::new()),
         };
-        Lane { folds: sums, columns, buffers }
+        Lane { folds: sums, columns: layout.columns(), buffers }
     }
 
     /// Adds rows `start..end` of the block.
     pub(crate) fn push<T: Element>(
         &mut self,
         block: &Block<'_, T>,
-        (start, end): (usize, usize),
+        rows: (usize, usize),
         plan: &Plan<'_>,
     ) {
-        let columns = self.columns;
-        match &mut self.buffers {
+        let Lane { folds, columns, buffers } = self;
+        let few = folds.first().map_or(0, Sums::classes_of_few);
+        match buffers {
             Buffers::Double(buffers) => {
-                let flush = |_: usize, sums: &mut Sums, u: MatRef<'_, f64>| {
-                    let lower = BlockStructure::TriangularLower;
-                    let full = BlockStructure::Rectangular;
-                    let to = sums.scatter_mut();
-                    matmul(to, lower, Accum::Add, u, full, u.transpose(), full, 1.0, plan.par);
-                };
-                pack(&mut self.folds, buffers, block, (start, end), plan, columns, flush);
+                buffers.resize_with(folds.len(), || Packed::new(padded(*columns, 8), CHUNK, few));
+                pack(folds, buffers, block, rows, plan, *columns);
             }
-            Buffers::Single(buffers, products) => {
-                let flush = |fold: usize, sums: &mut Sums, u: MatRef<'_, f32>| {
-                    let lower = BlockStructure::TriangularLower;
-                    let full = BlockStructure::Rectangular;
-                    let product = &mut products[fold];
-                    let start = if product.chunks == 0 { Accum::Replace } else { Accum::Add };
-                    let to = product.sum.as_mut().subrows_mut(0, columns);
-                    matmul(to, lower, start, u, full, u.transpose(), full, 1.0, plan.par);
-                    product.chunks += 1;
-                    if product.chunks == WIDEN {
-                        product.widen(sums, columns, plan.par);
-                    }
-                };
-                pack(&mut self.folds, buffers, block, (start, end), plan, columns, flush);
-                for (sums, product) in self.folds.iter_mut().zip(products) {
-                    product.widen(sums, columns, plan.par);
-                }
+            Buffers::Single(buffers) => {
+                buffers.resize_with(folds.len(), || {
+                    Packed::new(padded(*columns, 16), CHUNK_SINGLE, few)
+                });
+                pack(folds, buffers, block, rows, plan, *columns);
             }
         }
-    }
-}
-
-impl Product {
-    /// Adds it to the double-precision scatter, and begins anew.
-    fn widen(&mut self, sums: &mut Sums, columns: usize, par: Par) {
-        if self.chunks > 0 {
-            widen(sums, self.sum.as_ref().subrows(0, columns), par);
-            self.chunks = 0;
-        }
-    }
-}
-
-/// Adds a single-precision product to the double-precision scatter.
-fn widen(sums: &mut Sums, product: MatRef<'_, f32>, par: Par) {
-    let column = |j: usize, to: ColMut<'_, f64>| {
-        let from = product.col(j).try_as_col_major().map(|c| c.as_slice());
-        let to = to.try_as_col_major_mut().map(|c| c.as_slice_mut());
-        if let (Some(from), Some(to)) = (from, to) {
-            for (t, &f) in to[j..].iter_mut().zip(&from[j..]) {
-                *t += f64::from(f);
-            }
-        }
-    };
-    let scatter = sums.scatter_mut();
-    match par {
-        Par::Seq => scatter.col_iter_mut().enumerate().for_each(|(j, to)| column(j, to)),
-        _ => scatter.par_col_iter_mut().enumerate().for_each(|(j, to)| column(j, to)),
-    }
-}
-
-/// The element type that products are formed in.
-trait Compute: faer::traits::ComplexField + Copy + Into<f64> + Send + 'static {
-    fn from_f64(value: f64) -> Self;
-}
-
-impl Compute for f64 {
-    #[inline(always)]
-    fn from_f64(value: f64) -> Self {
-        value
-    }
-}
-
-impl Compute for f32 {
-    #[inline(always)]
-    fn from_f64(value: f64) -> Self {
-        value as f32
     }
 }
 
@@ -218,7 +132,6 @@ fn pack<T: Element, C: Compute>(
     (start, end): (usize, usize),
     plan: &Plan<'_>,
     columns: usize,
-    mut flush: impl FnMut(usize, &mut Sums, MatRef<'_, C>),
 ) {
     let full = buffers.first().map_or(0, |buffer| buffer.rows.ncols());
     let groups = block.groups();
@@ -251,7 +164,7 @@ fn pack<T: Element, C: Compute>(
             buffer.note(&few, root, i);
             buffer.filled += 1;
         }
-        buffer.flush(sums, columns, plan.par, |sums, u| flush(fold, sums, u));
+        buffer.flush(sums, columns, plan.par);
         rows.clear();
     };
     for i in start..end {
@@ -270,7 +183,6 @@ fn pack<T: Element, C: Compute>(
     }
 }
 
-#[inline(always)]
 fn pack_row<T: Element, C: Compute>(
     to: &mut [C],
     dense: MatRef<'_, T>,
@@ -282,11 +194,7 @@ fn pack_row<T: Element, C: Compute>(
     let shifted = |value: f64, shift: f64| C::from_f64((value - shift) * root);
     let width = dense.ncols();
     match row_slice(dense, i) {
-        Some(row) => {
-            for ((t, &v), &c) in to.iter_mut().zip(row).zip(shift) {
-                *t = shifted(v.into(), c);
-            }
-        }
+        Some(row) => dots::with_vectors(Shifted { to: &mut to[..width], row, shift, root }),
         None => {
             for j in 0..width {
                 to[j] = shifted(dense[(i, j)].into(), shift[j]);
@@ -298,6 +206,23 @@ fn pack_row<T: Element, C: Compute>(
         for j in 0..values.ncols() {
             to[at] = shifted(values[(i, j)], shift[at]);
             at += 1;
+        }
+    }
+}
+
+/// `to = (row − shift) · root`.
+struct Shifted<'a, T, C> {
+    to: &'a mut [C],
+    row: &'a [T],
+    shift: &'a [f64],
+    root: f64,
+}
+
+impl<T: Element, C: Compute> dots::Work for Shifted<'_, T, C> {
+    #[inline(always)]
+    fn run<const FUSED: bool>(self) {
+        for ((to, &v), &shift) in self.to.iter_mut().zip(self.row).zip(self.shift) {
+            *to = C::from_f64((v.into() - shift) * self.root);
         }
     }
 }

@@ -34,6 +34,7 @@ mod lane;
 mod layout;
 mod made;
 mod parts;
+mod product;
 mod renumber;
 mod rounding;
 mod sums;
@@ -75,7 +76,7 @@ pub enum Precision {
     /// In double precision, whatever the blocks hold.
     #[default]
     Double,
-    /// In single precision within stretches of 2048 rows: twice as fast, for embeddings that are
+    /// In single precision within stretches of 1024 rows: twice as fast, for embeddings that are
     /// single precision anyway. Directions below 1e-5 of a feature's variance are then noise and
     /// are dropped.
     Single,
@@ -124,8 +125,9 @@ impl MomentsOptions {
     }
 }
 
-/// Beyond this, workers share one scatter per fold instead of having their own.
-const LANES_BYTES: usize = 512 << 20;
+/// Beyond this in all, workers share one scatter per fold instead of having their own: new memory takes
+/// longer to be touched than it takes all threads to agree on who does which part of a product.
+const LANES_BYTES: usize = 256 << 20;
 /// Rows whose mean is the shift, where rows have no weights.
 const SHIFT_ROWS: usize = 1024;
 /// Blocks with fewer rows per worker than this are left to fewer workers.
@@ -255,11 +257,11 @@ impl Moments {
         self.shift = to;
     }
 
-    /// As many workers with sums of their own as there are threads and memory is reasonable.
+    /// A worker with sums of its own for each thread, or one for all where that takes much memory.
     fn workers(&self) -> usize {
-        let columns = self.layout.columns();
-        let bytes = (columns * columns * 8 * self.options.folds).max(1);
-        rayon::current_num_threads().min(LANES_BYTES / bytes).max(1)
+        let (columns, threads) = (self.layout.columns(), rayon::current_num_threads());
+        let bytes = columns * columns * 8 * self.options.folds * threads;
+        if bytes > LANES_BYTES { 1 } else { threads }
     }
 
     /// Adds another accumulator's rows, fold by fold, exactly.
@@ -457,11 +459,17 @@ fn means<T: Element>(block: &Block<'_, T>) -> Vec<f64> {
         }
         total += weight;
         let share = weight / total;
-        let dense = block.dense.row(i).iter().map(|&v| v.into());
-        let others = numbers.iter().flat_map(|v| v.row(i).iter().copied());
-        for (mean, value) in shift.iter_mut().zip(dense.chain(others)) {
-            *mean += share * (value - *mean);
+        let (dense, others) = shift.split_at_mut(block.dense.ncols());
+        let move_to = |mean: &mut f64, value: f64| *mean += share * (value - *mean);
+        match row_slice(block.dense, i) {
+            Some(row) => dense.iter_mut().zip(row).for_each(|(mean, &v)| move_to(mean, v.into())),
+            None => {
+                let row = block.dense.row(i).iter();
+                dense.iter_mut().zip(row).for_each(|(mean, &v)| move_to(mean, v.into()));
+            }
         }
+        let row = numbers.iter().flat_map(|v| v.row(i).iter());
+        others.iter_mut().zip(row).for_each(|(mean, &v)| move_to(mean, v));
     }
     shift
 }

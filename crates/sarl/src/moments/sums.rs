@@ -94,6 +94,11 @@ impl Sums {
         self.scatter.as_mut().subrows_mut(0, self.columns)
     }
 
+    /// The classes of all groups of few.
+    pub(crate) fn classes_of_few(&self) -> usize {
+        self.tables.iter().map(Mat::ncols).filter(|&classes| !codes_are_many(classes)).sum()
+    }
+
     /// `Σ w u`: each row is in exactly one class of the first class label, so that table's
     /// columns add up to it.
     pub(crate) fn sum(&self) -> Vec<f64> {

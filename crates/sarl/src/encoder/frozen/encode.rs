@@ -270,27 +270,11 @@ struct Products<'a, T> {
 impl<T: Element> dots::Work for Products<'_, T> {
     #[inline(always)]
     fn run<const FUSED: bool>(mut self) {
-        let count = self.to.nrows();
-        let whole = count - count % dots::SIDE;
-        for i in (0..whole).step_by(dots::SIDE) {
-            self.rows::<{ dots::SIDE }, FUSED>(i);
-        }
-        for i in whole..count {
-            self.rows::<1, FUSED>(i);
-        }
-    }
-}
-
-impl<T: Element> Products<'_, T> {
-    /// z of so many rows from one on.
-    #[inline(always)]
-    fn rows<const N: usize, const FUSED: bool>(&mut self, first: usize) {
-        // Rows lie in one piece where this is used.
-        let rows = std::array::from_fn(|k| row_slice(self.x, first + k).unwrap_or_default());
-        for (j, (weights, rest)) in self.weights.iter().zip(self.rest).enumerate() {
-            let products = dots::dots::<T, N, FUSED>(rows, self.shift, weights);
-            for (k, product) in products.into_iter().enumerate() {
-                self.to[(first + k, j)] = product - rest;
+        for i in 0..self.to.nrows() {
+            // Rows lie in one piece where this is used.
+            let row = row_slice(self.x, i).unwrap_or_default();
+            for (j, (weights, rest)) in self.weights.iter().zip(self.rest).enumerate() {
+                self.to[(i, j)] = dots::dot::<T, FUSED>(row, self.shift, weights) - rest;
             }
         }
     }

@@ -1,0 +1,186 @@
+//! `U Uᵀ` of packed rows, added to the lower triangle of a scatter tile by tile.
+//!
+//! A product in single precision is formed in a tile that stays in the cache of its core, and widened
+//! from there: the scatter is read and written once for all rows of `U`, and no second matrix of its
+//! size is needed. Tiles share no entry, so that all threads can work on one scatter.
+
+use faer::linalg::matmul::matmul as product;
+use faer::linalg::matmul::triangular::{BlockStructure, matmul as triangular};
+use faer::{Accum, Mat, MatMut, MatRef, Par};
+use rayon::prelude::*;
+
+use super::sums::padded;
+use crate::dots;
+
+/// The side of a tile: measured best between 128 and 512, for 256 to 4,096 columns.
+const TILE: usize = 256;
+
+/// The element type that products are formed in.
+pub(super) trait Compute:
+    faer::traits::ComplexField + Copy + Into<f64> + Send + Sync + 'static
+{
+    /// What a worker needs beside the tile.
+    type Room: Send;
+
+    fn from_f64(value: f64) -> Self;
+
+    fn room() -> Self::Room;
+
+    /// Adds this part of `U Uᵀ`, of which the lower triangle is enough on the diagonal.
+    fn fill(tile: Tile<'_>, u: MatRef<'_, Self>, room: &mut Self::Room);
+}
+
+/// A part of a scatter, from this row and column on.
+pub(super) struct Tile<'a> {
+    row: usize,
+    column: usize,
+    to: MatMut<'a, f64>,
+}
+
+impl Tile<'_> {
+    fn is_on_diagonal(&self) -> bool {
+        self.row == self.column
+    }
+}
+
+impl Compute for f64 {
+    type Room = ();
+
+    #[inline(always)]
+    fn from_f64(value: f64) -> Self {
+        value
+    }
+
+    fn room() {}
+
+    fn fill(tile: Tile<'_>, u: MatRef<'_, f64>, (): &mut ()) {
+        let diagonal = tile.is_on_diagonal();
+        let Tile { row, column, to } = tile;
+        let (a, b) = (u.subrows(row, to.nrows()), u.subrows(column, to.ncols()));
+        multiply(to, Accum::Add, a, b, diagonal);
+    }
+}
+
+impl Compute for f32 {
+    type Room = Mat<f32>;
+
+    #[inline(always)]
+    fn from_f64(value: f64) -> Self {
+        value as f32
+    }
+
+    fn room() -> Mat<f32> {
+        Mat::zeros(padded(TILE, 16), TILE)
+    }
+
+    fn fill(tile: Tile<'_>, u: MatRef<'_, f32>, room: &mut Mat<f32>) {
+        let diagonal = tile.is_on_diagonal();
+        let Tile { row, column, mut to } = tile;
+        let (rows, columns) = to.shape();
+        let mut sum = room.as_mut().submatrix_mut(0, 0, rows, columns);
+        let (a, b) = (u.subrows(row, rows), u.subrows(column, columns));
+        multiply(sum.as_mut(), Accum::Replace, a, b, diagonal);
+        for j in 0..columns {
+            let first = if diagonal { j } else { 0 };
+            let from = sum.as_ref().col(j).try_as_col_major().map(|c| c.as_slice());
+            let to = to.as_mut().col_mut(j).try_as_col_major_mut().map(|c| c.as_slice_mut());
+            if let (Some(from), Some(to)) = (from, to) {
+                dots::with_vectors(Widened { to: &mut to[first..], from: &from[first..] });
+            }
+        }
+    }
+}
+
+/// `to += from`.
+struct Widened<'a> {
+    to: &'a mut [f64],
+    from: &'a [f32],
+}
+
+impl dots::Work for Widened<'_> {
+    #[inline(always)]
+    fn run<const FUSED: bool>(self) {
+        self.to.iter_mut().zip(self.from).for_each(|(to, &from)| *to += f64::from(from));
+    }
+}
+
+fn multiply<C: Compute>(
+    to: MatMut<'_, C>,
+    how: Accum,
+    a: MatRef<'_, C>,
+    b: MatRef<'_, C>,
+    diagonal: bool,
+) {
+    let one = C::from_f64(1.0);
+    if diagonal {
+        let (lower, full) = (BlockStructure::TriangularLower, BlockStructure::Rectangular);
+        triangular(to, lower, how, a, full, b.transpose(), full, one, Par::Seq);
+    } else {
+        product(to, how, a, b.transpose(), one, Par::Seq);
+    }
+}
+
+/// Adds `U Uᵀ` to the lower triangle, by this thread or by all.
+pub(super) fn add<C: Compute>(scatter: MatMut<'_, f64>, u: MatRef<'_, C>, par: Par) {
+    let tiles = tiles(scatter);
+    match par {
+        Par::Seq => {
+            let mut room = C::room();
+            tiles.into_iter().for_each(|tile| C::fill(tile, u, &mut room));
+        }
+        _ => tiles.into_par_iter().for_each_init(C::room, |room, tile| C::fill(tile, u, room)),
+    }
+}
+
+/// The tiles of a lower triangle, with those on the diagonal square.
+fn tiles(scatter: MatMut<'_, f64>) -> Vec<Tile<'_>> {
+    let mut tiles = Vec::new();
+    let (mut rest, mut column) = (scatter, 0);
+    while rest.ncols() > 0 {
+        let width = TILE.min(rest.ncols());
+        let (panel, after) = rest.split_at_col_mut(width);
+        rest = after;
+        let (mut below, mut row) = (panel.split_at_row_mut(column).1, column);
+        while below.nrows() > 0 {
+            let height = TILE.min(below.nrows());
+            let (to, after) = below.split_at_row_mut(height);
+            tiles.push(Tile { row, column, to });
+            (below, row) = (after, row + height);
+        }
+        column += width;
+    }
+    tiles
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of a scatter that has something in it already; what is above the diagonal does not count.
+    fn check<C: Compute>(columns: usize, rows: usize, tolerance: f64) {
+        let value = |i: usize, j: usize| ((i * 31 + j * 17) % 23) as f64 / 7.0 - 1.5;
+        let u = Mat::from_fn(columns, rows, |i, j| C::from_f64(value(i, j)));
+        let wide = Mat::from_fn(columns, rows, |i, j| u[(i, j)].into());
+        let before = Mat::from_fn(columns, columns, |i, j| (i + j) as f64);
+        let expected = &before + &wide * wide.transpose();
+        for par in [Par::Seq, Par::rayon(0)] {
+            let mut scatter = before.clone();
+            add(scatter.as_mut(), u.as_ref(), par);
+            for j in 0..columns {
+                for i in j..columns {
+                    let (found, expected) = (scatter[(i, j)], expected[(i, j)]);
+                    let apart = (found - expected).abs();
+                    assert!(apart <= tolerance * rows as f64, "({i}, {j}): {found} {expected}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn tiles_are_the_product() {
+        for columns in [1, 3, TILE - 1, TILE, TILE + 1, 2 * TILE + 5] {
+            check::<f64>(columns, 37, 1e-14);
+            check::<f32>(columns, 37, 1e-5);
+        }
+    }
+}
