@@ -12,8 +12,8 @@ use super::Precision;
 use super::block::{Block, Element, row_slice};
 use super::folds::Folds;
 use super::layout::Layout;
-use super::product::{self as products, Compute};
 use super::sums::{Sums, codes_are_many, padded};
+use super::tiles::{self, Compute};
 use crate::dots;
 
 /// Rows packed before a product: measured best for double precision between 128 and 512.
@@ -82,7 +82,7 @@ impl<C: Compute> Packed<C> {
             sums.add_tables(tables.as_ref());
             self.classes.fill(C::from_f64(0.0));
         }
-        products::add(sums.scatter_mut(), u, par);
+        tiles::add(sums.scatter_mut(), u, par);
         self.filled = 0;
     }
 }

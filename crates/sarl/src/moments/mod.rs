@@ -34,12 +34,12 @@ mod lane;
 mod layout;
 mod made;
 mod parts;
-mod product;
 mod renumber;
 mod rounding;
 mod sums;
 #[cfg(test)]
 mod tests;
+mod tiles;
 
 pub use block::{Block, Element, LabelBlock, NO_CLASS};
 pub use covariances::{Covariances, InputCovariances, LabelColumns, LabelCovariances};
@@ -125,9 +125,10 @@ impl MomentsOptions {
     }
 }
 
-/// Beyond this in all, workers share one scatter per fold instead of having their own: new memory takes
-/// longer to be touched than it takes all threads to agree on who does which part of a product.
-const LANES_BYTES: usize = 256 << 20;
+/// Beyond this for one worker, or for all, workers share one scatter per fold instead of having their own:
+/// new memory takes longer to be touched than it takes threads to agree on who does which part of a product.
+const LANE_BYTES: usize = 32 << 20;
+const LANES_BYTES: usize = 512 << 20;
 /// Rows whose mean is the shift, where rows have no weights.
 const SHIFT_ROWS: usize = 1024;
 /// Blocks with fewer rows per worker than this are left to fewer workers.
@@ -260,8 +261,8 @@ impl Moments {
     /// A worker with sums of its own for each thread, or one for all where that takes much memory.
     fn workers(&self) -> usize {
         let (columns, threads) = (self.layout.columns(), rayon::current_num_threads());
-        let bytes = columns * columns * 8 * self.options.folds * threads;
-        if bytes > LANES_BYTES { 1 } else { threads }
+        let lane = columns * columns * 8 * self.options.folds;
+        if lane > LANE_BYTES || lane * threads > LANES_BYTES { 1 } else { threads }
     }
 
     /// Adds another accumulator's rows, fold by fold, exactly.

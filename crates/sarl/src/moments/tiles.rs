@@ -14,6 +14,9 @@ use crate::dots;
 
 /// The side of a tile: measured best between 128 and 512, for 256 to 4,096 columns.
 const TILE: usize = 256;
+/// The least, where there are more threads than larger tiles keep busy.
+const SMALL_TILE: usize = 128;
+const TILES_PER_THREAD: usize = 3;
 
 /// The element type that products are formed in.
 pub(super) trait Compute:
@@ -122,7 +125,7 @@ fn multiply<C: Compute>(
 
 /// Adds `U Uᵀ` to the lower triangle, by this thread or by all.
 pub(super) fn add<C: Compute>(scatter: MatMut<'_, f64>, u: MatRef<'_, C>, par: Par) {
-    let tiles = tiles(scatter);
+    let tiles = tiles(scatter, side(u.nrows(), par));
     match par {
         Par::Seq => {
             let mut room = C::room();
@@ -132,17 +135,24 @@ pub(super) fn add<C: Compute>(scatter: MatMut<'_, f64>, u: MatRef<'_, C>, par: P
     }
 }
 
+/// A side that gives each thread some tiles.
+fn side(columns: usize, par: Par) -> usize {
+    let panels = columns.div_ceil(TILE);
+    let few = panels * (panels + 1) / 2 < TILES_PER_THREAD * par.degree();
+    if few { SMALL_TILE } else { TILE }
+}
+
 /// The tiles of a lower triangle, with those on the diagonal square.
-fn tiles(scatter: MatMut<'_, f64>) -> Vec<Tile<'_>> {
+fn tiles(scatter: MatMut<'_, f64>, side: usize) -> Vec<Tile<'_>> {
     let mut tiles = Vec::new();
     let (mut rest, mut column) = (scatter, 0);
     while rest.ncols() > 0 {
-        let width = TILE.min(rest.ncols());
+        let width = side.min(rest.ncols());
         let (panel, after) = rest.split_at_col_mut(width);
         rest = after;
         let (mut below, mut row) = (panel.split_at_row_mut(column).1, column);
         while below.nrows() > 0 {
-            let height = TILE.min(below.nrows());
+            let height = side.min(below.nrows());
             let (to, after) = below.split_at_row_mut(height);
             tiles.push(Tile { row, column, to });
             (below, row) = (after, row + height);
@@ -163,7 +173,7 @@ mod tests {
         let wide = Mat::from_fn(columns, rows, |i, j| u[(i, j)].into());
         let before = Mat::from_fn(columns, columns, |i, j| (i + j) as f64);
         let expected = &before + &wide * wide.transpose();
-        for par in [Par::Seq, Par::rayon(0)] {
+        for par in [Par::Seq, Par::rayon(2), Par::rayon(64)] {
             let mut scatter = before.clone();
             add(scatter.as_mut(), u.as_ref(), par);
             for j in 0..columns {
