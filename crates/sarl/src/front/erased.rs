@@ -12,7 +12,7 @@
 
 use std::borrow::Cow;
 
-use faer::{Col, Mat};
+use faer::{Col, Mat, MatRef};
 use rayon::prelude::*;
 
 use super::attributes::HeldOutLabels;
@@ -23,53 +23,61 @@ use super::lambdas;
 use super::removing::{removing, removing_along};
 use super::taught::{Taught, Weighed, apart};
 use super::whole::Whole;
-use crate::encoder::{Erasure, complement, split};
-use crate::moments::{Covariances, LabelCovariances, Moments};
+use crate::encoder::{Erasing, Erasure, complement, split};
+use crate::moments::{Covariances, LabelCovariances, Moments, Over};
+use crate::spare::Spare;
 use crate::spectral::Reduced;
-use crate::spectral::linalg::{congruence, gram};
+use crate::spectral::linalg::{beside, congruence, gram, span};
+use crate::spectral::problem::correlations;
 use crate::{Error, Result};
+
+/// A direction that leaves no more than this of another one, of length 1, is the same.
+const WITHIN: f64 = 1e-13;
 
 /// The held-out losses of full erasure, with the features as the target. `ridge` is that of
 /// [`Erasing::new`](crate::Erasing::new).
 pub fn erased_heldout(moments: &Moments, ridge: f64) -> Result<(HeldOutLosses, HeldOutLabels)> {
-    let full = |c: &Covariances| Ok(Directions::of(&Erasure::full(c, ridge)?));
-    Tests::new(moments, &full)?.at(|directions| Ok(directions.removed.clone()))
+    let full =
+        |c: &Covariances, spare: &mut Spare| Ok(Directions::of(&Erasure::full(c, ridge, spare)?));
+    Tests::new(moments, &full)?.at(0)
 }
 
 /// The held-out losses of an erasure that preserves the targets beside the features.
 pub fn preserved_heldout(moments: &Moments) -> Result<(HeldOutLosses, HeldOutLabels)> {
-    let preserving =
-        |c: &Covariances| Ok(Directions::of(&Erasure::preserving(c, moments.layout())?));
-    Tests::new(moments, &preserving)?.at(|directions| Ok(directions.removed.clone()))
+    let preserving = |c: &Covariances, _: &mut Spare| {
+        Ok(Directions::of(&Erasure::preserving(c, moments.layout())?))
+    };
+    Tests::new(moments, &preserving)?.at(0)
 }
 
 /// The same of the erasure that is best for a goal.
 pub fn erased_heldout_at(moments: &Moments, goal: &Goal) -> Result<(HeldOutLosses, HeldOutLabels)> {
-    let goal = share(goal, &moments.covariances()?.sensitive);
-    let partial = |c: &Covariances| {
-        let (reduced, solution) = removing(c, &goal)?;
-        Directions::new(reduced, complement(solution.subspace.as_ref()))
+    let goal = match goal {
+        Goal::Alpha(_) => share(goal, &moments.covariances()?.sensitive),
+        other => other.clone(),
     };
-    Tests::new(moments, &partial)?.at(|directions| Ok(directions.removed.clone()))
+    let partial = |c: &Covariances, spare: &mut Spare| {
+        let (reduced, solution) = removing(c, &goal, spare)?;
+        Directions::new(reduced, vec![complement(solution.subspace.as_ref())])
+    };
+    Tests::new(moments, &partial)?.at(0)
 }
 
 /// The same at `count` evenly spaced λ, beside [`Front::points`](crate::Front::points).
 pub fn erased_heldout_points(moments: &Moments, count: usize) -> Result<Vec<HeldOutLosses>> {
-    let along = |c: &Covariances| Directions::new(removing_along(c)?, Mat::new());
-    let tests = Tests::new(moments, &along)?;
-    let at = |lambda: f64| -> Result<HeldOutLosses> {
-        let found = tests.at(|directions| {
-            let Some(reduced) = &directions.problem else { return Ok(Mat::new()) };
-            let problem = &reduced.problem;
+    let along = |c: &Covariances, spare: &mut Spare| {
+        let reduced = removing_along(c, spare)?;
+        let problem = &reduced.problem;
+        problem.crossings()?;
+        let removed = |lambda: f64| -> Result<Mat<f64>> {
             let kept = problem.subspace(problem.weight(lambda), usize::MAX)?;
             Ok(complement(kept.as_ref()))
-        })?;
-        Ok(found.0)
+        };
+        let removed = lambdas(count).into_par_iter().map(removed).collect::<Result<_>>()?;
+        Directions::new(reduced, removed)
     };
-    for directions in tests.folds.iter().map(|f| &f.0).chain(tests.fresh.iter().map(|f| &f.0)) {
-        directions.problem.iter().try_for_each(|r| r.problem.crossings().map(|_| ()))?;
-    }
-    lambdas(count).into_par_iter().map(at).collect()
+    let tests = Tests::new(moments, &along)?;
+    (0..count).into_par_iter().map(|point| Ok(tests.at(point)?.0)).collect()
 }
 
 /// The same goal for other rows: an absolute loss becomes a share.
@@ -105,39 +113,40 @@ pub(super) struct Directions {
     pub(super) found: Mat<f64>,
     /// T, t × features.
     pub(super) taken: Mat<f64>,
-    /// E, where it is the same for all questions.
-    removed: Mat<f64>,
-    problem: Option<Reduced>,
+    /// E of each question.
+    removed: Vec<Mat<f64>>,
 }
 
 impl Directions {
     /// Those of an erasure, which all go.
     fn of(erasure: &Erasure) -> Self {
         let (found, taken) = (erasure.found().to_owned(), erasure.taken().to_owned());
-        let removed = Mat::identity(found.ncols(), found.ncols());
-        Directions { found, taken, removed, problem: None }
+        let removed = vec![Mat::identity(found.ncols(), found.ncols())];
+        Directions { found, taken, removed }
     }
 
-    fn new(reduced: Reduced, removed: Mat<f64>) -> Result<Self> {
-        let taken = reduced.inputs.as_ref().map(|(taken, _)| taken.clone());
-        let taken =
-            taken.ok_or(Error::Unavailable("the inputs of these features are not known"))?;
-        Ok(Directions { found: reduced.basis.clone(), taken, removed, problem: Some(reduced) })
+    fn new(reduced: Reduced, removed: Vec<Mat<f64>>) -> Result<Self> {
+        let unknown = Error::Unavailable("the inputs of these features are not known");
+        let (taken, _) = reduced.inputs.ok_or(unknown)?;
+        Ok(Directions { found: reduced.basis, taken, removed })
     }
-}
 
-impl Directions {
-    /// No more than those that are removed, where they are the same for all questions.
-    fn only_removed(self) -> Self {
-        let count = self.removed.ncols();
-        if count == 0 || count == self.found.ncols() {
+    /// No more than the span of those that are removed and of others.
+    fn only_removed(self, others: MatRef<'_, f64>) -> Self {
+        let count = self.found.ncols();
+        let mut all = others.to_owned();
+        for removed in &self.removed {
+            all = beside(all.as_ref(), removed.as_ref());
+        }
+        let (basis, rank) = span(all.as_ref(), WITHIN, false);
+        if rank >= count {
             return self;
         }
+        let basis = basis.subcols(0, rank);
         Directions {
-            found: &self.found * &self.removed,
-            taken: self.removed.transpose() * &self.taken,
-            removed: Mat::identity(count, count),
-            problem: None,
+            found: &self.found * basis,
+            taken: basis.transpose() * &self.taken,
+            removed: self.removed.iter().map(|removed| basis.transpose() * removed).collect(),
         }
     }
 }
@@ -149,53 +158,69 @@ struct Tests {
     whole: Whole,
 }
 
+/// What finds directions in the covariances of some rows.
+type Find<'a> = dyn Fn(&Covariances, &mut Spare) -> Result<Directions> + 'a;
+
 impl Tests {
-    fn new(moments: &Moments, find: &dyn Fn(&Covariances) -> Result<Directions>) -> Result<Self> {
+    fn new(moments: &Moments, find: &Find<'_>) -> Result<Self> {
         let folds = moments.options().folds;
         if folds < 2 {
             return Err(Error::OneFold);
         }
+        let once = Erasing::keeps_features(moments.layout());
+        let over = |spare: &mut Spare| Over { spare: spare.take(), once };
         // What is preserved beside the features has no held-out loss.
         let only_features = |c: Covariances| match c.target.labels.len() {
             1 => c,
             _ => Covariances { target: split(&c.target, moments.layout()).0, ..c },
         };
+        let spare = &mut Spare::default();
         let (mut tested, mut fresh) = (Vec::new(), Vec::new());
         for fold in 0..folds {
             let others: Vec<usize> = (1..folds).map(|step| (fold + step) % folds).collect();
-            let test = only_features(moments.of_folds(&[fold])?);
-            let train = moments.to_learn_from(&others)?;
-            let directions = find(&train)?;
+            let mut train = moments.to_learn_from_over(&others, over(spare))?;
+            let directions = find(&train, spare)?;
+            spare.give(std::mem::replace(&mut train.features, Mat::new()));
+            let test = only_features(moments.of_folds_over(&[fold], over(spare))?);
+            let known = directions.found.transpose() * &train.sensitive.cross;
+            let known = correlations(known.as_ref(), &train.sensitive.variance);
+            let directions = directions.only_removed(known.as_ref());
             let one = Fold::new(&directions, &train, &test);
             tested.push((directions, one));
-            drop(train);
             let (first, second) = others.split_at(folds / 2);
-            let parts = (moments.to_learn_from(first), moments.to_learn_from(second));
-            let (Ok(first), Ok(second)) = parts else { continue };
-            let Ok(directions) = find(&first) else { continue };
-            drop(first);
-            let directions = directions.only_removed();
-            let one = Taught::new(&directions, &second, &test)?;
-            fresh.push((directions, one));
+            let mut own = || -> Result<Option<Directions>> {
+                let Ok(first) = moments.to_learn_from_over(first, over(spare)) else {
+                    return Ok(None);
+                };
+                let found = find(&first, spare).ok();
+                spare.give(first.features);
+                Ok(found)
+            };
+            if let Some(directions) = own()?
+                && let Ok(second) = moments.to_learn_from_over(second, over(spare))
+            {
+                let none = Mat::zeros(directions.found.ncols(), 0);
+                let directions = directions.only_removed(none.as_ref());
+                let one = Taught::new(&directions, &second, &test, spare)?;
+                fresh.push((directions, one));
+                spare.give(second.features);
+            }
+            spare.give(test.features);
         }
-        let whole = Whole::of_labels(&only_features(moments.covariances()?));
+        let whole = Whole::of_labels(&only_features(moments.covariances_over(over(spare))?));
         Ok(Tests { folds: tested, fresh, whole })
     }
 
-    /// The losses where `remove` says which directions go.
-    fn at(
-        &self,
-        remove: impl Fn(&Directions) -> Result<Mat<f64>>,
-    ) -> Result<(HeldOutLosses, HeldOutLabels)> {
+    /// The losses of a question.
+    fn at(&self, question: usize) -> Result<(HeldOutLosses, HeldOutLabels)> {
         let (mut kept, mut own, mut fresh) = (Vec::new(), Vec::new(), Vec::new());
         for (directions, fold) in &self.folds {
-            let removed = remove(directions)?;
-            kept.push(fold.changed(&removed));
-            own.push(fold.learnt(&removed));
+            let removed = &directions.removed[question];
+            kept.push(fold.changed(removed));
+            own.push(fold.learnt(removed));
         }
         for (directions, taught) in &self.fresh {
-            let removed = remove(directions)?;
-            let losses: Vec<Loss<'static>> = taught.losses(&removed)?;
+            let losses: Vec<Loss<'static>> = taught.losses(&directions.removed[question])?;
             let losses: [Loss<'static>; SHRINKAGE.len()] =
                 losses.try_into().map_err(|_| Error::Unstable)?;
             fresh.push(losses);
@@ -223,14 +248,15 @@ impl Fold {
     fn new(directions: &Directions, train: &Covariances, test: &Covariances) -> Self {
         let step = apart(&test.mean, &train.mean);
         let along: Col<f64> = directions.found.transpose() * &step;
-        let inner = congruence(directions.found.as_ref(), test.features.as_ref());
+        let image = &test.features * &directions.found;
+        let found = directions.found.as_ref();
         Fold {
             weight: test.weight,
-            second: inner + &along * along.transpose(),
+            second: found.transpose() * &image + &along * along.transpose(),
             cost: gram(directions.taken.as_ref()),
             spread: test.target.variance.iter().sum::<f64>() + step.squared_norm_l2(),
             known: directions.found.transpose() * &train.sensitive.cross,
-            adversary: Weighed::new(directions.found.as_ref(), train, test),
+            adversary: Weighed::new(found, image.as_ref(), train, test),
         }
     }
 

@@ -6,6 +6,7 @@ use super::{Front, Goal, Solution, lambdas};
 use crate::Result;
 use crate::encoder::complement;
 use crate::moments::Covariances;
+use crate::spare::Spare;
 use crate::spectral::Reduced;
 use crate::spectral::linalg::{congruence, eigh};
 use crate::spectral::problem::Problem;
@@ -23,8 +24,12 @@ const ROUNDING: f64 = 1e-15;
 const COMPARED: usize = 33;
 
 /// The directions that a goal needs, and its solution there.
-pub(crate) fn removing(c: &Covariances, goal: &Goal) -> Result<(Reduced, Solution)> {
-    let mut space = Removal::new(c)?;
+pub(crate) fn removing(
+    c: &Covariances,
+    goal: &Goal,
+    spare: &mut Spare,
+) -> Result<(Reduced, Solution)> {
+    let mut space = Removal::new(c, spare)?;
     let mut last = f64::INFINITY;
     let mut round = 0;
     loop {
@@ -35,6 +40,7 @@ pub(crate) fn removing(c: &Covariances, goal: &Goal) -> Result<(Reduced, Solutio
         let enough = AGREE * solution.point.losses.jy + ROUNDING * front.bounds.target_variance;
         let stuck = round > 4 && apart > 0.5 * last;
         if apart <= enough || stuck || space.is_whole() || round == ROUNDS {
+            space.leave();
             return Ok((reduced, solution));
         }
         last = apart;
@@ -45,12 +51,13 @@ pub(crate) fn removing(c: &Covariances, goal: &Goal) -> Result<(Reduced, Solutio
 }
 
 /// The directions that all λ need.
-pub(crate) fn removing_along(c: &Covariances) -> Result<Reduced> {
-    let mut space = Removal::new(c)?;
+pub(crate) fn removing_along(c: &Covariances, spare: &mut Spare) -> Result<Reduced> {
+    let mut space = Removal::new(c, spare)?;
     let mut round = 0;
     loop {
         let reduced = space.reduced()?;
         if space.is_whole() || round == ROUNDS {
+            space.leave();
             return Ok(reduced);
         }
         let mut worst = (AGREE_ALONG, None);
@@ -67,7 +74,10 @@ pub(crate) fn removing_along(c: &Covariances) -> Result<Reduced> {
             }
         }
         match worst {
-            (_, None) => return Ok(reduced),
+            (_, None) => {
+                space.leave();
+                return Ok(reduced);
+            }
             (_, Some(shift)) => grow(&mut space, &[shift], round)?,
         }
         round += 1;

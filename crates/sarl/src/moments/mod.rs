@@ -34,6 +34,7 @@ mod lane;
 mod layout;
 mod made;
 mod parts;
+mod products;
 mod renumber;
 mod rounding;
 mod sums;
@@ -46,6 +47,7 @@ pub use folds::{FoldBy, category_key, text_key};
 pub use layout::{Label, LabelKind, Layout, Role};
 
 pub(crate) use block::{check_finite, row_slice};
+pub(crate) use covariances::Over;
 pub(crate) use folds::{Hasher, splitmix};
 pub(crate) use landmarks::Landmarks;
 pub(crate) use made::Made;
@@ -65,6 +67,7 @@ use crate::{Error, Mismatch, Result, tolerance};
 pub(crate) use device::Coming;
 use device::Device;
 use lane::{Lane, Plan};
+use products::Products;
 use rounding::Rounding;
 use sums::Sums;
 
@@ -339,11 +342,17 @@ impl Moments {
 
     /// Means and covariances of all rows.
     pub fn covariances(&self) -> Result<Covariances> {
-        let all = self.total(|_| true);
-        if all.rows < 2 {
-            return Err(Error::TooFewRows { rows: all.rows });
+        self.covariances_over(Over::default())
+    }
+
+    /// The same, written where it is said.
+    pub(crate) fn covariances_over(&self, over: Over) -> Result<Covariances> {
+        let folds: Vec<usize> = (0..self.options.folds).collect();
+        let products = Products::new(&self.layout, &self.lanes, &folds);
+        if products.rest.rows < 2 {
+            return Err(Error::TooFewRows { rows: products.rest.rows });
         }
-        let all = self.assemble(&all)?;
+        let all = self.assemble(&products, over)?;
         all.check_informative(&self.layout)?;
         Ok(all)
     }
@@ -399,7 +408,7 @@ impl Moments {
         }
     }
 
-    fn assemble(&self, sums: &Sums) -> Result<Covariances> {
+    fn assemble(&self, products: &Products<'_>, over: Over) -> Result<Covariances> {
         self.check_settled()?;
         let (rank, floor) = match self.options.precision {
             Precision::Double => (tolerance::RANK, tolerance::FLOOR),
@@ -409,7 +418,8 @@ impl Moments {
         let size = self.landmarks.as_ref().map_or(1.0, |l| (l.size / weight).sqrt());
         let noise: Vec<f64> = self.noise.iter().map(|noise| noise * size).collect();
         let rounding = Rounding { rank, floor, noise: &noise };
-        Covariances::assemble(&self.layout, sums, &self.shift, &rounding, &self.combinations()?)
+        let made = self.combinations()?;
+        Covariances::assemble(&self.layout, products, &self.shift, &rounding, (&made, over))
     }
 
     /// One fold over all lanes.
@@ -418,22 +428,6 @@ impl Moments {
         let mut sums = Sums::new(&self.layout);
         for lane in self.lanes.iter() {
             sums.add(&lane.folds[fold]);
-        }
-        sums
-    }
-
-    fn total(&self, take: impl Fn(usize) -> bool) -> Sums {
-        self.add_up((0..self.options.folds).filter(|&f| take(f)))
-    }
-
-    fn add_up(&self, folds: impl Iterator<Item = usize>) -> Sums {
-        let mut sums = Sums::new(&self.layout);
-        for fold in folds {
-            match self.lanes.as_slice() {
-                // No copy of it first: the same sums, whichever way.
-                [lane] => sums.add(&lane.folds[fold]),
-                _ => sums.add(&self.fold(fold)),
-            }
         }
         sums
     }
