@@ -29,6 +29,7 @@ use crate::spare::Spare;
 use crate::spectral::Reduced;
 use crate::spectral::linalg::{beside, congruence, gram, span};
 use crate::spectral::problem::correlations;
+use crate::spectral::secular::Secular;
 use crate::{Error, Result};
 
 /// A direction that leaves no more than this of another one, of length 1, is the same.
@@ -68,12 +69,9 @@ pub fn erased_heldout_points(moments: &Moments, count: usize) -> Result<Vec<Held
     let along = |c: &Covariances, spare: &mut Spare| {
         let reduced = removing_along(c, spare)?;
         let problem = &reduced.problem;
-        problem.crossings()?;
-        let removed = |lambda: f64| -> Result<Mat<f64>> {
-            let kept = problem.subspace(problem.weight(lambda), usize::MAX)?;
-            Ok(complement(kept.as_ref()))
-        };
-        let removed = lambdas(count).into_par_iter().map(removed).collect::<Result<_>>()?;
+        let secular = Secular::new(problem)?;
+        let removed = |lambda: f64| secular.removed(problem.weight(lambda));
+        let removed = lambdas(count).into_iter().map(removed).collect::<Result<_>>()?;
         Directions::new(reduced, removed)
     };
     let tests = Tests::new(moments, &along)?;

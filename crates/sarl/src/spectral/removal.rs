@@ -63,7 +63,7 @@ struct Pole {
 }
 
 impl<'a> Removal<'a> {
-    /// What the labels know, and the next powers of `C` on both sides.
+    /// What the labels know.
     pub(crate) fn new(c: &'a Covariances, spare: &'a mut Spare) -> Result<Self> {
         let whitening = Whitening::over(c, spare.take())?;
         let range = match of_many_sizes(c.deviations()) {
@@ -84,7 +84,6 @@ impl<'a> Removal<'a> {
         space.settle(0)?;
         space.known = space.found.ncols();
         (space.forward, space.backward) = (space.taken.clone(), space.found.clone());
-        space.step()?;
         Ok(space)
     }
 
@@ -109,8 +108,14 @@ impl<'a> Removal<'a> {
         self.size() == self.whitening.basis()
     }
 
-    /// Adds the next powers of `C` and of its inverse.
-    pub(crate) fn step(&mut self) -> Result<()> {
+    /// Adds so many more powers of `C` and of its inverse.
+    pub(crate) fn steps(&mut self, count: usize) -> Result<()> {
+        let before = self.size();
+        (0..count).try_for_each(|_| self.step())?;
+        self.settle(before)
+    }
+
+    fn step(&mut self) -> Result<()> {
         let before = self.size();
         let forward = std::mem::replace(&mut self.forward, Mat::new());
         let image = &self.c.features * &forward;
@@ -121,7 +126,7 @@ impl<'a> Removal<'a> {
         let weights = self.whitening.solve(backward.as_ref());
         self.add(weights, backward)?;
         self.backward = self.found.subcols(between, self.size() - between).to_owned();
-        self.settle(before)
+        Ok(())
     }
 
     /// Adds what the inverse of `C + θI` makes of the labels' directions.
