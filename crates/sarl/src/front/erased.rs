@@ -10,25 +10,20 @@
 //! `F E` and `taken` is `Eᵀ T`, for weights `F` with `Cov = I` and `T = Cov(x, F)ᵀ`. A full erasure
 //! has no other directions, `E = I`.
 
-use std::borrow::Cow;
-
-use faer::{Col, Mat, MatRef};
+use faer::{Mat, MatRef};
 use rayon::prelude::*;
 
 use super::attributes::HeldOutLabels;
-use super::average::{Loss, SHRINKAGE, Side, held_out, strongest};
 use super::goal::Goal;
 use super::heldout::HeldOutLosses;
 use super::lambdas;
 use super::removing::{removing, removing_along};
-use super::taught::{Taught, Weighed, apart};
-use super::whole::Whole;
-use crate::encoder::{Erasing, Erasure, complement, split};
-use crate::moments::{Covariances, LabelCovariances, Moments, Over};
+use super::tested::Tests;
+use crate::encoder::{Erasure, complement};
+use crate::moments::{Covariances, LabelCovariances, Moments};
 use crate::spare::Spare;
 use crate::spectral::Reduced;
-use crate::spectral::linalg::{beside, congruence, gram, span};
-use crate::spectral::problem::correlations;
+use crate::spectral::linalg::{beside, span};
 use crate::spectral::secular::Secular;
 use crate::{Error, Result};
 
@@ -112,7 +107,7 @@ pub(super) struct Directions {
     /// T, t × features.
     pub(super) taken: Mat<f64>,
     /// E of each question.
-    removed: Vec<Mat<f64>>,
+    pub(super) removed: Vec<Mat<f64>>,
 }
 
 impl Directions {
@@ -130,7 +125,7 @@ impl Directions {
     }
 
     /// No more than the span of those that are removed and of others.
-    fn only_removed(self, others: MatRef<'_, f64>) -> Self {
+    pub(super) fn only_removed(self, others: MatRef<'_, f64>) -> Self {
         let count = self.found.ncols();
         let mut all = others.to_owned();
         for removed in &self.removed {
@@ -146,132 +141,5 @@ impl Directions {
             taken: basis.transpose() * &self.taken,
             removed: self.removed.iter().map(|removed| basis.transpose() * removed).collect(),
         }
-    }
-}
-
-/// All folds, ready to be tested.
-struct Tests {
-    folds: Vec<(Directions, Fold)>,
-    fresh: Vec<(Directions, Taught)>,
-    whole: Whole,
-}
-
-/// What finds directions in the covariances of some rows.
-type Find<'a> = dyn Fn(&Covariances, &mut Spare) -> Result<Directions> + 'a;
-
-impl Tests {
-    fn new(moments: &Moments, find: &Find<'_>) -> Result<Self> {
-        let folds = moments.options().folds;
-        if folds < 2 {
-            return Err(Error::OneFold);
-        }
-        let once = Erasing::keeps_features(moments.layout());
-        let over = |spare: &mut Spare| Over { spare: spare.take(), once };
-        // What is preserved beside the features has no held-out loss.
-        let only_features = |c: Covariances| match c.target.labels.len() {
-            1 => c,
-            _ => Covariances { target: split(&c.target, moments.layout()).0, ..c },
-        };
-        let spare = &mut Spare::default();
-        let (mut tested, mut fresh) = (Vec::new(), Vec::new());
-        for fold in 0..folds {
-            let others: Vec<usize> = (1..folds).map(|step| (fold + step) % folds).collect();
-            let mut train = moments.to_learn_from_over(&others, over(spare))?;
-            let directions = find(&train, spare)?;
-            spare.give(std::mem::replace(&mut train.features, Mat::new()));
-            let test = only_features(moments.of_folds_over(&[fold], over(spare))?);
-            let known = directions.found.transpose() * &train.sensitive.cross;
-            let known = correlations(known.as_ref(), &train.sensitive.variance);
-            let directions = directions.only_removed(known.as_ref());
-            let one = Fold::new(&directions, &train, &test);
-            tested.push((directions, one));
-            let (first, second) = others.split_at(folds / 2);
-            let mut own = || -> Result<Option<Directions>> {
-                let Ok(first) = moments.to_learn_from_over(first, over(spare)) else {
-                    return Ok(None);
-                };
-                let found = find(&first, spare).ok();
-                spare.give(first.features);
-                Ok(found)
-            };
-            if let Some(directions) = own()?
-                && let Ok(second) = moments.to_learn_from_over(second, over(spare))
-            {
-                let none = Mat::zeros(directions.found.ncols(), 0);
-                let directions = directions.only_removed(none.as_ref());
-                let one = Taught::new(&directions, &second, &test, spare)?;
-                fresh.push((directions, one));
-                spare.give(second.features);
-            }
-            spare.give(test.features);
-        }
-        let whole = Whole::of_labels(&only_features(moments.covariances_over(over(spare))?));
-        Ok(Tests { folds: tested, fresh, whole })
-    }
-
-    /// The losses of a question.
-    fn at(&self, question: usize) -> Result<(HeldOutLosses, HeldOutLabels)> {
-        let (mut kept, mut own, mut fresh) = (Vec::new(), Vec::new(), Vec::new());
-        for (directions, fold) in &self.folds {
-            let removed = &directions.removed[question];
-            kept.push(fold.changed(removed));
-            own.push(fold.learnt(removed));
-        }
-        for (directions, taught) in &self.fresh {
-            let losses: Vec<Loss<'static>> = taught.losses(&directions.removed[question])?;
-            let losses: [Loss<'static>; SHRINKAGE.len()] =
-                losses.try_into().map_err(|_| Error::Unstable)?;
-            fresh.push(losses);
-        }
-        let target = Side::new(&self.whole.target, kept.iter());
-        Ok(held_out(target, strongest(&self.whole.sensitive, &own, &fresh)))
-    }
-}
-
-/// An erasure of all folds but one, tested on that one.
-struct Fold {
-    weight: f64,
-    /// `E[uuᵀ]` on the fold, about the mean of the others, for `u = Fᵀx`.
-    second: Mat<f64>,
-    /// `T Tᵀ`.
-    cost: Mat<f64>,
-    /// `E‖x − x̄‖²`.
-    spread: f64,
-    /// `FᵀCov(x, s)` of the rows of the erasure.
-    known: Mat<f64>,
-    adversary: Weighed,
-}
-
-impl Fold {
-    fn new(directions: &Directions, train: &Covariances, test: &Covariances) -> Self {
-        let step = apart(&test.mean, &train.mean);
-        let along: Col<f64> = directions.found.transpose() * &step;
-        let image = &test.features * &directions.found;
-        let found = directions.found.as_ref();
-        Fold {
-            weight: test.weight,
-            second: found.transpose() * &image + &along * along.transpose(),
-            cost: gram(directions.taken.as_ref()),
-            spread: test.target.variance.iter().sum::<f64>() + step.squared_norm_l2(),
-            known: directions.found.transpose() * &train.sensitive.cross,
-            adversary: Weighed::new(found, image.as_ref(), train, test),
-        }
-    }
-
-    /// How much erasure changes the features of rows that it has not seen.
-    fn changed(&self, removed: &Mat<f64>) -> Loss<'static> {
-        let second = congruence(removed.as_ref(), self.second.as_ref());
-        let cost = congruence(removed.as_ref(), self.cost.as_ref());
-        let loss = (0..second.nrows())
-            .map(|i| (0..second.nrows()).map(|j| second[(i, j)] * cost[(j, i)]).sum::<f64>());
-        let spread = Cow::Owned(vec![self.spread]);
-        Loss { weight: self.weight, losses: vec![loss.sum()], spread }
-    }
-
-    /// The losses of an adversary taught on the rows of the erasure: it knows what they say of the
-    /// directions that stay.
-    fn learnt(&self, removed: &Mat<f64>) -> Loss<'static> {
-        let gone = removed * (removed.transpose() * &self.known);
-        self.adversary.loss(&(&self.known - gone))
     }
 }
