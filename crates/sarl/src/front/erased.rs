@@ -28,7 +28,7 @@ use crate::spectral::secular::Secular;
 use crate::{Error, Result};
 
 /// A direction that leaves no more than this of another one, of length 1, is the same.
-const WITHIN: f64 = 1e-13;
+const WITHIN: f64 = 1e-11;
 
 /// The held-out losses of full erasure, with the features as the target. `ridge` is that of
 /// [`Erasing::new`](crate::Erasing::new).

@@ -26,9 +26,9 @@ const COMPARED: usize = 101;
 const BEGIN: usize = 3;
 const STEPS: usize = 2;
 /// The most of them at a time.
-const MOST_STEPS: f64 = 8.0;
-/// How many times nearer both problems must have come for more powers of `C`.
-const FAST: f64 = 4.0;
+const MOST_STEPS: usize = 10;
+/// How many times nearer each power must have brought both problems for more of them.
+const FAST: f64 = 2.0;
 /// How often both problems may come no nearer.
 const MOST_SLOW: usize = 4;
 
@@ -68,27 +68,27 @@ pub(crate) fn removing(
 pub(crate) fn removing_along(c: &Covariances, spare: &mut Spare) -> Result<Reduced> {
     let mut space = Removal::new(c, spare)?;
     space.steps(BEGIN)?;
-    let (mut last, mut slow) = (f64::INFINITY, 0);
+    let (mut last, mut steps, mut slow) = (f64::INFINITY, 0, 0);
     for round in 0.. {
         let reduced = space.reduced()?;
         let (share, shift) = furthest(&reduced)?;
-        let size = space.size();
         if share <= AGREE_ALONG || space.is_whole() || slow == MOST_SLOW || round == ROUNDS {
             space.leave();
             return Ok(reduced);
         }
-        // Powers of C cost products, a shift costs a factor. Where powers do, so many as are missing.
-        let rate = last / share;
-        let missing = (share / AGREE_ALONG).ln() / rate.ln();
-        match rate > FAST {
-            true => space
-                .steps((missing * STEPS as f64).ceil().clamp(STEPS as f64, MOST_STEPS) as usize)?,
-            false => grow(&mut space, shift)?,
+        // Powers of C cost products, a shift costs a factor. Where powers do, as many as are missing.
+        let (size, rate) = (space.size(), last / share);
+        let each = rate.ln() / steps.max(1) as f64;
+        if each > FAST.ln() {
+            let missing = ((share / AGREE_ALONG).ln() / each).ceil() as usize;
+            steps = missing.clamp(STEPS, MOST_STEPS);
+            space.steps(steps)?;
+        } else {
+            steps = STEPS;
+            grow(&mut space, shift)?;
         }
         slow = if rate < 2.0 { slow + 1 } else { 0 };
-        if space.size() == size {
-            slow = MOST_SLOW;
-        }
+        slow = if space.size() == size { MOST_SLOW } else { slow };
         last = share;
     }
     Err(crate::Error::Unstable)

@@ -22,10 +22,13 @@ use crate::{Error, Result};
 
 /// All folds, ready to be tested.
 pub(super) struct Tests {
-    folds: Vec<(Directions, Fold)>,
-    fresh: Vec<(Directions, Taught)>,
+    folds: Vec<Tested>,
+    fresh: Vec<Fresh>,
     whole: Whole,
 }
+
+type Tested = (Directions, Fold);
+type Fresh = (Directions, Taught);
 
 /// What finds directions in the covariances of some rows.
 pub(super) type Find<'a> = dyn Fn(&Covariances, &mut Spare) -> Result<Directions> + Sync + 'a;
@@ -101,11 +104,7 @@ impl Parts<'_> {
     }
 
     /// A fold, and an adversary with rows of its own where there are enough of them.
-    fn fold(
-        &self,
-        fold: usize,
-        spare: &mut Spare,
-    ) -> Result<((Directions, Fold), Option<(Directions, Taught)>)> {
+    fn fold(&self, fold: usize, spare: &mut Spare) -> Result<(Tested, Option<Fresh>)> {
         let folds = self.moments.options().folds;
         let others: Vec<usize> = (1..folds).map(|step| (fold + step) % folds).collect();
         let mut train = self.moments.to_learn_from_over(&others, self.over(spare))?;
@@ -129,7 +128,7 @@ impl Parts<'_> {
         (first, second): (&[usize], &[usize]),
         test: &Covariances,
         spare: &mut Spare,
-    ) -> Result<Option<(Directions, Taught)>> {
+    ) -> Result<Option<Fresh>> {
         let learn = |part: &[usize], spare: &mut Spare| {
             self.moments.to_learn_from_over(part, self.over(spare)).ok()
         };

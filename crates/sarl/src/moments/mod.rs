@@ -25,6 +25,7 @@
 //! ```
 
 mod block;
+mod checks;
 mod covariances;
 mod device;
 mod file;
@@ -63,12 +64,10 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Place;
-use crate::{Error, Mismatch, Result, tolerance};
+use crate::{Error, Mismatch, Result};
 pub(crate) use device::Coming;
 use device::Device;
 use lane::{Lane, Plan};
-use products::Products;
-use rounding::Rounding;
 use sums::Sums;
 
 /// How the products of features are formed; sums are always in double precision.
@@ -345,18 +344,6 @@ impl Moments {
         self.covariances_over(Over::default())
     }
 
-    /// The same, written where it is said.
-    pub(crate) fn covariances_over(&self, over: Over) -> Result<Covariances> {
-        let folds: Vec<usize> = (0..self.options.folds).collect();
-        let products = Products::new(&self.layout, &self.lanes, &folds);
-        if products.rest.rows < 2 {
-            return Err(Error::TooFewRows { rows: products.rest.rows });
-        }
-        let all = self.assemble(&products, over)?;
-        all.check_informative(&self.layout)?;
-        Ok(all)
-    }
-
     /// For each fold, the covariances of the other folds (to train on) and of the fold itself
     /// (to test on), without landmarks that only the tested fold knows.
     pub fn splits(&self) -> Result<Vec<(Covariances, Covariances)>> {
@@ -406,20 +393,6 @@ impl Moments {
         if let Some(unknown) = unknown {
             parts.into_iter().for_each(|part| part.without(unknown.as_ref()));
         }
-    }
-
-    fn assemble(&self, products: &Products<'_>, over: Over) -> Result<Covariances> {
-        self.check_settled()?;
-        let (rank, floor) = match self.options.precision {
-            Precision::Double => (tolerance::RANK, tolerance::FLOOR),
-            Precision::Single => (tolerance::RANK_SINGLE, tolerance::FLOOR_SINGLE),
-        };
-        let weight = self.weight();
-        let size = self.landmarks.as_ref().map_or(1.0, |l| (l.size / weight).sqrt());
-        let noise: Vec<f64> = self.noise.iter().map(|noise| noise * size).collect();
-        let rounding = Rounding { rank, floor, noise: &noise };
-        let made = self.combinations()?;
-        Covariances::assemble(&self.layout, products, &self.shift, &rounding, (&made, over))
     }
 
     /// One fold over all lanes.

@@ -228,7 +228,7 @@ fn single_precision_input() {
         let found = moments.covariances().unwrap();
         agrees(&found, &data, tolerance);
         let single = precision == Precision::Single;
-        let rank = if single { tolerance::RANK_SINGLE } else { tolerance::RANK };
+        let rank = if single { crate::tolerance::RANK_SINGLE } else { crate::tolerance::RANK };
         assert_eq!(found.rank_tolerance, rank);
     }
 }
