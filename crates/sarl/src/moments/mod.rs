@@ -127,7 +127,7 @@ impl MomentsOptions {
 }
 
 /// Beyond this, workers share one scatter per fold instead of having their own.
-const LANES_BYTES: usize = 512 << 20;
+const LANES_BYTES: usize = 384 << 20;
 /// Rows whose mean is the shift, where rows have no weights.
 const SHIFT_ROWS: usize = 1024;
 /// Blocks with fewer rows per worker than this are left to fewer workers.
