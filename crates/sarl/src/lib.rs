@@ -61,6 +61,7 @@ pub mod fit;
 pub mod front;
 mod labels;
 pub mod moments;
+mod spare;
 pub mod spectral;
 pub mod tolerance;
 

@@ -155,9 +155,45 @@ fn loss(v: &Mat<f64>, taught: &Covariances, test: &Covariances) -> f64 {
         .sum()
 }
 
+/// The held-out change of x and the loss of the strongest adversary, where `erased` gives the matrix
+/// that erases what it learns from covariances. Plain matrices of the size of the features, fold by fold.
+fn by_hand(moments: &Moments, erased: &dyn Fn(&Covariances) -> Mat<f64>) -> (f64, f64) {
+    use faer::prelude::Solve;
+    let rows = moments.rows() as f64;
+    let width = moments.layout().features();
+    let identity = || Mat::<f64>::identity(width, width);
+    let (mut jy, mut own) = (0.0, 0.0);
+    for (train, test) in moments.splits().unwrap() {
+        let m = erased(&train);
+        let step = Mat::from_fn(width, 1, |j, _| test.mean[j] - train.mean[j]);
+        let second = &test.features + &step * step.transpose();
+        let off = identity() - &m;
+        let lost = off.transpose() * second * &off;
+        jy += test.weight * (0..width).map(|j| lost[(j, j)]).sum::<f64>();
+        // Least squares on erased rows of the fit, whose covariances have no full rank.
+        let inner = m.transpose() * &train.features * &m;
+        let shrunk = &inner + identity() * faer::Scale(1e-9);
+        let v = &m * shrunk.full_piv_lu().solve(m.transpose() * &train.sensitive.cross);
+        own += test.weight * loss(&v, &train, &test);
+    }
+    let mut fresh = [0.0; 6];
+    for [first, second, test] in moments.thirds().unwrap() {
+        let m = erased(&first);
+        let sd: Vec<f64> = (0..width).map(|j| second.features[(j, j)].sqrt()).collect();
+        let unit = Mat::from_fn(width, width, |i, j| if i == j { 1.0 / sd[i] } else { 0.0 });
+        let a = &unit * m.transpose() * &second.features * &m * &unit;
+        let b = &unit * m.transpose() * &second.sensitive.cross;
+        for (sum, tau) in fresh.iter_mut().zip([1e-9, 1e-3, 1e-2, 1e-1, 1.0, 10.0]) {
+            let shrunk = &a + identity() * faer::Scale(tau);
+            let v = &m * &unit * shrunk.full_piv_lu().solve(&b);
+            *sum += test.weight * loss(&v, &second, &test);
+        }
+    }
+    (jy / rows, fresh.into_iter().fold(own, f64::min) / rows)
+}
+
 #[test]
 fn its_held_out_losses_are_those_of_erased_rows() {
-    use faer::prelude::Solve;
     let table = synthetic(5, 400, 12, 2, 3);
     let layout = layout(&table);
     let mut moments = Moments::new(layout.clone(), MomentsOptions::default()).unwrap();
@@ -167,36 +203,9 @@ fn its_held_out_losses_are_those_of_erased_rows() {
         let erasure = Erasing::partial(&map, &layout, c, goal.clone(), false).unwrap().erasure();
         Mat::<f64>::identity(12, 12) - erasure.found() * erasure.taken()
     };
-    let (mut jy, mut own) = (0.0, 0.0);
-    for (train, test) in moments.splits().unwrap() {
-        let m = erased(&train);
-        let step = Mat::from_fn(12, 1, |j, _| test.mean[j] - train.mean[j]);
-        let second = &test.features + &step * step.transpose();
-        let off = Mat::<f64>::identity(12, 12) - &m;
-        let lost = off.transpose() * second * &off;
-        jy += test.weight * (0..12).map(|j| lost[(j, j)]).sum::<f64>();
-        // Least squares on erased rows of the fit, whose covariances have no full rank.
-        let inner = m.transpose() * &train.features * &m;
-        let shrunk = &inner + Mat::<f64>::identity(12, 12) * faer::Scale(1e-9);
-        let v = &m * shrunk.full_piv_lu().solve(m.transpose() * &train.sensitive.cross);
-        own += test.weight * loss(&v, &train, &test);
-    }
-    let mut fresh = [0.0; 6];
-    for [first, second, test] in moments.thirds().unwrap() {
-        let m = erased(&first);
-        let sd: Vec<f64> = (0..12).map(|j| second.features[(j, j)].sqrt()).collect();
-        let unit = Mat::from_fn(12, 12, |i, j| if i == j { 1.0 / sd[i] } else { 0.0 });
-        let a = &unit * m.transpose() * &second.features * &m * &unit;
-        let b = &unit * m.transpose() * &second.sensitive.cross;
-        for (sum, tau) in fresh.iter_mut().zip([1e-9, 1e-3, 1e-2, 1e-1, 1.0, 10.0]) {
-            let shrunk = &a + Mat::<f64>::identity(12, 12) * faer::Scale(tau);
-            let v = &m * &unit * shrunk.full_piv_lu().solve(&b);
-            *sum += test.weight * loss(&v, &second, &test);
-        }
-    }
-    let js = fresh.into_iter().fold(own, f64::min) / 400.0;
+    let (jy, js) = by_hand(&moments, &erased);
     let held = erased_heldout_at(&moments, &goal).unwrap().0;
-    near(held.jy, jy / 400.0, 1.0, "held-out change");
+    near(held.jy, jy, 1.0, "held-out change");
     assert!((held.js - js).abs() <= 1e-6, "{} is not {js}", held.js);
     // Along the front, at λ, the same as for that λ alone.
     let points = erased_heldout_points(&moments, 5).unwrap();
@@ -204,5 +213,29 @@ fn its_held_out_losses_are_those_of_erased_rows() {
         let alone = erased_heldout_at(&moments, &Goal::Lambda(lambda)).unwrap().0;
         assert!((point.js - alone.js).abs() <= 1e-6, "{point:?} {alone:?}");
         assert!((point.jy - alone.jy).abs() <= 1e-6, "{point:?} {alone:?}");
+    }
+}
+
+#[test]
+fn its_held_out_front_is_that_of_whole_problems() {
+    for (seed, classes, power) in [(3, 2, 0.5), (4, 3, 1.0)] {
+        let table = synthetic(seed, 600, 50, 2, classes);
+        let (x, layout) = (graded(&table, power), layout(&table));
+        let mut moments = Moments::new(layout.clone(), MomentsOptions::default()).unwrap();
+        moments.push(&Block::new(x.as_ref()).class(&table.s)).unwrap();
+        let map = FeatureMap::linear(50);
+        let points = erased_heldout_points(&moments, 9).unwrap();
+        for (place, point) in points.iter().enumerate() {
+            let goal = Goal::Lambda(place as f64 / 8.0);
+            let erased = |c: &Covariances| {
+                let reduced = Reduced::new(c, 0.0).unwrap();
+                let whole = Model::new(&map, &layout, &reduced, None, goal.clone()).unwrap();
+                let erasure = whole.erasure().unwrap();
+                Mat::<f64>::identity(50, 50) - erasure.found() * erasure.taken()
+            };
+            let (jy, js) = by_hand(&moments, &erased);
+            near(point.jy, jy, jy, &format!("{goal:?}: held-out change"));
+            near(point.js, js, 1.0, &format!("{goal:?}: loss of the adversary"));
+        }
     }
 }

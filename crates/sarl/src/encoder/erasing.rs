@@ -24,6 +24,7 @@ use crate::container::{Reader, Writer};
 use crate::features::{FeatureMap, Scaling};
 use crate::front::{Attribute, Attributes, Bounds, Certificate, Goal, Point};
 use crate::moments::{Covariances, Label, LabelKind, Layout, Role};
+use crate::spare::{Spare, square};
 use crate::spectral::attribute::Side;
 use crate::spectral::directions::weights_of;
 use crate::spectral::linalg::{
@@ -124,7 +125,7 @@ impl Erasing {
             return Err(Error::Unavailable(message));
         }
         let c = covariances;
-        let solved = solve(c, ridge)?;
+        let solved = solve(c, ridge, &mut Spare::default())?;
         let variance = c.target.variance.iter().sum();
         let about = solved.reached(c, variance, layout, goal, ridge);
         Ok(Self::of(map, solved.erasure, about))
@@ -322,8 +323,8 @@ impl Erasing {
 
 impl Erasure {
     /// Full erasure from the covariances of some rows.
-    pub(crate) fn full(covariances: &Covariances, ridge: f64) -> Result<Self> {
-        Ok(solve(covariances, ridge)?.erasure)
+    pub(crate) fn full(covariances: &Covariances, ridge: f64, spare: &mut Spare) -> Result<Self> {
+        Ok(solve(covariances, ridge, spare)?.erasure)
     }
 }
 
@@ -338,8 +339,8 @@ pub(super) struct Solved {
     pub(super) erasure: Erasure,
 }
 
-fn solve(c: &Covariances, ridge: f64) -> Result<Solved> {
-    let whitening = Whitening::new(c, 0.0)?;
+fn solve(c: &Covariances, ridge: f64, spare: &mut Spare) -> Result<Solved> {
+    let whitening = Whitening::over(c, spare.take())?;
     let whitened = whitening.whiten(c.sensitive.cross.as_ref());
     let known = correlations(whitened.as_ref(), &c.sensitive.variance);
     let taking = |known: MatRef<'_, f64>| -> Result<(Mat<f64>, Mat<f64>)> {
@@ -351,25 +352,29 @@ fn solve(c: &Covariances, ridge: f64) -> Result<Solved> {
     let (mut found, mut taken) = taking(known.as_ref())?;
     let least = taken.squared_norm_l2();
     if ridge > 0.0 {
-        let smooth = whitening.whiten(smoothed(c, ridge)?.as_ref());
+        let smooth = whitening.whiten(smoothed(c, ridge, spare)?.as_ref());
         let smooth = correlations(smooth.as_ref(), &c.sensitive.variance);
         (found, taken) = taking(beside(known.as_ref(), smooth.as_ref()).as_ref())?;
     }
     let erasure = Erasure { mean: c.mean.clone(), found, taken };
     let hidden = Side::new(whitened, &c.sensitive);
-    Ok(Solved { basis: whitening.basis(), hidden, least, erasure })
+    let basis = whitening.basis();
+    spare.give(whitening.into_spare());
+    Ok(Solved { basis, hidden, least, erasure })
 }
 
 /// `C (C + ρvI)⁻¹ Cov(x, s)` with `C = Cov(x)`, of mean variance v.
-fn smoothed(c: &Covariances, ridge: f64) -> Result<Mat<f64>> {
-    let mut a = c.features.clone();
-    let size = a.nrows();
+fn smoothed(c: &Covariances, ridge: f64, spare: &mut Spare) -> Result<Mat<f64>> {
+    let size = c.features.nrows();
+    let mut a = square(spare.take(), size);
+    a.copy_from(&c.features);
     let mean = (0..size).map(|j| a[(j, j)]).sum::<f64>() / size as f64;
     (0..size).for_each(|j| a[(j, j)] += ridge * mean);
     let factor = cholesky_of(a)?;
     let mut v = c.sensitive.cross.clone();
     solve_lower(factor.as_ref(), v.as_mut());
     solve_lower_transposed(factor.as_ref(), v.as_mut());
+    spare.give(factor);
     Ok(&c.features * v)
 }
 

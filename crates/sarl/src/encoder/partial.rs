@@ -13,6 +13,7 @@ use crate::container::{Reader, Writer};
 use crate::features::FeatureMap;
 use crate::front::{Front, Goal, Solution, removing, removing_along};
 use crate::moments::{Covariances, LabelKind, Layout, Role};
+use crate::spare::Spare;
 use crate::spectral::Reduced;
 use crate::spectral::attribute::{Attribute, Side};
 use crate::spectral::reduced::possible;
@@ -56,9 +57,9 @@ impl Erasing {
             return Err(Error::Unavailable(message));
         }
         let (reduced, solution) = match front {
-            false => removing(covariances, &goal)?,
+            false => removing(covariances, &goal, &mut Spare::default())?,
             true => {
-                let reduced = removing_along(covariances)?;
+                let reduced = removing_along(covariances, &mut Spare::default())?;
                 let solution = Front::new(&reduced, None)?.solve(goal)?;
                 (reduced, solution)
             }

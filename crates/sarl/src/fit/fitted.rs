@@ -10,7 +10,7 @@ use crate::front::{
     default_ridge, erased_heldout, erased_heldout_at, erased_heldout_points, mean_variance,
     preserved_heldout,
 };
-use crate::moments::{Covariances, Layout, Moments};
+use crate::moments::{Covariances, Layout, Moments, Over};
 use crate::spectral::Reduced;
 use crate::{Error, Result};
 
@@ -60,7 +60,8 @@ impl Fitted {
     /// The covariances of all rows. They are large, and kept only until they are first needed.
     fn covariances(&self) -> Result<Covariances> {
         let kept = self.covariances.lock().unwrap_or_else(PoisonError::into_inner).take();
-        kept.map_or_else(|| self.moments.covariances(), Ok)
+        let over = || Over { once: self.erases_any(), ..Over::default() };
+        kept.map_or_else(|| self.moments.covariances_over(over()), Ok)
     }
 
     /// How it was fitted.
@@ -133,7 +134,7 @@ impl Fitted {
     /// The problem in few dimensions.
     pub fn reduced(&self) -> Result<&Reduced> {
         let ridge = self.ridge()?.ridge;
-        once(&self.reduced, || Reduced::new(&self.covariances()?, ridge))
+        once(&self.reduced, || Reduced::new(&self.covariances()?.whole(), ridge))
     }
 
     /// All trade-offs.

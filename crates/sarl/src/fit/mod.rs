@@ -35,10 +35,11 @@ pub use params::{Approximation, EXACT_ROWS, Features, FitParams, KernelParams, R
 
 use std::sync::Arc;
 
+use crate::encoder::Erasing;
 use crate::engine::{Engine, Placed};
 use crate::features::{FeatureMap, Scaling, Spanned, Wide};
 use crate::labels::{LabelMap, LabelSample};
-use crate::moments::{Block, Element, Layout, Moments};
+use crate::moments::{Block, Element, Layout, Moments, Over};
 use crate::{Error, Result};
 use sample::Sampling;
 
@@ -393,7 +394,8 @@ impl Fit {
                 return Ok(Fitted::new(params, layout, map, moments, spreads));
             }
             State::Sums { map, moments, spreads: None } if !scaled => {
-                let covariances = moments.covariances()?;
+                let once = map.is_linear() && Erasing::keeps_features(moments.layout());
+                let covariances = moments.covariances_over(Over { once, ..Over::default() })?;
                 let spreads = moments.spreads_of(&covariances);
                 let fitted = Fitted::new(params, layout, map, moments, spreads);
                 return Ok(fitted.knowing(covariances));

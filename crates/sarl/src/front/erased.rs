@@ -10,66 +10,67 @@
 //! `F E` and `taken` is `Eᵀ T`, for weights `F` with `Cov = I` and `T = Cov(x, F)ᵀ`. A full erasure
 //! has no other directions, `E = I`.
 
-use std::borrow::Cow;
-
-use faer::{Col, Mat};
+use faer::{Mat, MatRef};
 use rayon::prelude::*;
 
 use super::attributes::HeldOutLabels;
-use super::average::{Loss, SHRINKAGE, Side, held_out, strongest};
 use super::goal::Goal;
 use super::heldout::HeldOutLosses;
 use super::lambdas;
 use super::removing::{removing, removing_along};
-use super::taught::{Taught, Weighed, apart};
-use super::whole::Whole;
-use crate::encoder::{Erasure, complement, split};
+use super::tested::Tests;
+use crate::encoder::{Erasure, complement};
 use crate::moments::{Covariances, LabelCovariances, Moments};
+use crate::spare::Spare;
 use crate::spectral::Reduced;
-use crate::spectral::linalg::{congruence, gram};
+use crate::spectral::linalg::{beside, span};
+use crate::spectral::secular::Secular;
 use crate::{Error, Result};
+
+/// A direction that leaves no more than this of another one, of length 1, is the same.
+const WITHIN: f64 = 1e-11;
 
 /// The held-out losses of full erasure, with the features as the target. `ridge` is that of
 /// [`Erasing::new`](crate::Erasing::new).
 pub fn erased_heldout(moments: &Moments, ridge: f64) -> Result<(HeldOutLosses, HeldOutLabels)> {
-    let full = |c: &Covariances| Ok(Directions::of(&Erasure::full(c, ridge)?));
-    Tests::new(moments, &full)?.at(|directions| Ok(directions.removed.clone()))
+    let full =
+        |c: &Covariances, spare: &mut Spare| Ok(Directions::of(&Erasure::full(c, ridge, spare)?));
+    Tests::new(moments, &full)?.at(0)
 }
 
 /// The held-out losses of an erasure that preserves the targets beside the features.
 pub fn preserved_heldout(moments: &Moments) -> Result<(HeldOutLosses, HeldOutLabels)> {
-    let preserving =
-        |c: &Covariances| Ok(Directions::of(&Erasure::preserving(c, moments.layout())?));
-    Tests::new(moments, &preserving)?.at(|directions| Ok(directions.removed.clone()))
+    let preserving = |c: &Covariances, _: &mut Spare| {
+        Ok(Directions::of(&Erasure::preserving(c, moments.layout())?))
+    };
+    Tests::new(moments, &preserving)?.at(0)
 }
 
 /// The same of the erasure that is best for a goal.
 pub fn erased_heldout_at(moments: &Moments, goal: &Goal) -> Result<(HeldOutLosses, HeldOutLabels)> {
-    let goal = share(goal, &moments.covariances()?.sensitive);
-    let partial = |c: &Covariances| {
-        let (reduced, solution) = removing(c, &goal)?;
-        Directions::new(reduced, complement(solution.subspace.as_ref()))
+    let goal = match goal {
+        Goal::Alpha(_) => share(goal, &moments.covariances()?.sensitive),
+        other => other.clone(),
     };
-    Tests::new(moments, &partial)?.at(|directions| Ok(directions.removed.clone()))
+    let partial = |c: &Covariances, spare: &mut Spare| {
+        let (reduced, solution) = removing(c, &goal, spare)?;
+        Directions::new(reduced, vec![complement(solution.subspace.as_ref())])
+    };
+    Tests::new(moments, &partial)?.at(0)
 }
 
 /// The same at `count` evenly spaced λ, beside [`Front::points`](crate::Front::points).
 pub fn erased_heldout_points(moments: &Moments, count: usize) -> Result<Vec<HeldOutLosses>> {
-    let along = |c: &Covariances| Directions::new(removing_along(c)?, Mat::new());
-    let tests = Tests::new(moments, &along)?;
-    let at = |lambda: f64| -> Result<HeldOutLosses> {
-        let found = tests.at(|directions| {
-            let Some(reduced) = &directions.problem else { return Ok(Mat::new()) };
-            let problem = &reduced.problem;
-            let kept = problem.subspace(problem.weight(lambda), usize::MAX)?;
-            Ok(complement(kept.as_ref()))
-        })?;
-        Ok(found.0)
+    let along = |c: &Covariances, spare: &mut Spare| {
+        let reduced = removing_along(c, spare)?;
+        let problem = &reduced.problem;
+        let secular = Secular::new(problem)?;
+        let removed = |lambda: f64| secular.removed(problem.weight(lambda));
+        let removed = lambdas(count).into_iter().map(removed).collect::<Result<_>>()?;
+        Directions::new(reduced, removed)
     };
-    for directions in tests.folds.iter().map(|f| &f.0).chain(tests.fresh.iter().map(|f| &f.0)) {
-        directions.problem.iter().try_for_each(|r| r.problem.crossings().map(|_| ()))?;
-    }
-    lambdas(count).into_par_iter().map(at).collect()
+    let tests = Tests::new(moments, &along)?;
+    (0..count).into_par_iter().map(|point| Ok(tests.at(point)?.0)).collect()
 }
 
 /// The same goal for other rows: an absolute loss becomes a share.
@@ -105,149 +106,40 @@ pub(super) struct Directions {
     pub(super) found: Mat<f64>,
     /// T, t × features.
     pub(super) taken: Mat<f64>,
-    /// E, where it is the same for all questions.
-    removed: Mat<f64>,
-    problem: Option<Reduced>,
+    /// E of each question.
+    pub(super) removed: Vec<Mat<f64>>,
 }
 
 impl Directions {
     /// Those of an erasure, which all go.
     fn of(erasure: &Erasure) -> Self {
         let (found, taken) = (erasure.found().to_owned(), erasure.taken().to_owned());
-        let removed = Mat::identity(found.ncols(), found.ncols());
-        Directions { found, taken, removed, problem: None }
+        let removed = vec![Mat::identity(found.ncols(), found.ncols())];
+        Directions { found, taken, removed }
     }
 
-    fn new(reduced: Reduced, removed: Mat<f64>) -> Result<Self> {
-        let taken = reduced.inputs.as_ref().map(|(taken, _)| taken.clone());
-        let taken =
-            taken.ok_or(Error::Unavailable("the inputs of these features are not known"))?;
-        Ok(Directions { found: reduced.basis.clone(), taken, removed, problem: Some(reduced) })
+    fn new(reduced: Reduced, removed: Vec<Mat<f64>>) -> Result<Self> {
+        let unknown = Error::Unavailable("the inputs of these features are not known");
+        let (taken, _) = reduced.inputs.ok_or(unknown)?;
+        Ok(Directions { found: reduced.basis, taken, removed })
     }
-}
 
-impl Directions {
-    /// No more than those that are removed, where they are the same for all questions.
-    fn only_removed(self) -> Self {
-        let count = self.removed.ncols();
-        if count == 0 || count == self.found.ncols() {
+    /// No more than the span of those that are removed and of others.
+    pub(super) fn only_removed(self, others: MatRef<'_, f64>) -> Self {
+        let count = self.found.ncols();
+        let mut all = others.to_owned();
+        for removed in &self.removed {
+            all = beside(all.as_ref(), removed.as_ref());
+        }
+        let (basis, rank) = span(all.as_ref(), WITHIN, false);
+        if rank >= count {
             return self;
         }
+        let basis = basis.subcols(0, rank);
         Directions {
-            found: &self.found * &self.removed,
-            taken: self.removed.transpose() * &self.taken,
-            removed: Mat::identity(count, count),
-            problem: None,
+            found: &self.found * basis,
+            taken: basis.transpose() * &self.taken,
+            removed: self.removed.iter().map(|removed| basis.transpose() * removed).collect(),
         }
-    }
-}
-
-/// All folds, ready to be tested.
-struct Tests {
-    folds: Vec<(Directions, Fold)>,
-    fresh: Vec<(Directions, Taught)>,
-    whole: Whole,
-}
-
-impl Tests {
-    fn new(moments: &Moments, find: &dyn Fn(&Covariances) -> Result<Directions>) -> Result<Self> {
-        let folds = moments.options().folds;
-        if folds < 2 {
-            return Err(Error::OneFold);
-        }
-        // What is preserved beside the features has no held-out loss.
-        let only_features = |c: Covariances| match c.target.labels.len() {
-            1 => c,
-            _ => Covariances { target: split(&c.target, moments.layout()).0, ..c },
-        };
-        let (mut tested, mut fresh) = (Vec::new(), Vec::new());
-        for fold in 0..folds {
-            let others: Vec<usize> = (1..folds).map(|step| (fold + step) % folds).collect();
-            let test = only_features(moments.of_folds(&[fold])?);
-            let train = moments.to_learn_from(&others)?;
-            let directions = find(&train)?;
-            let one = Fold::new(&directions, &train, &test);
-            tested.push((directions, one));
-            drop(train);
-            let (first, second) = others.split_at(folds / 2);
-            let parts = (moments.to_learn_from(first), moments.to_learn_from(second));
-            let (Ok(first), Ok(second)) = parts else { continue };
-            let Ok(directions) = find(&first) else { continue };
-            drop(first);
-            let directions = directions.only_removed();
-            let one = Taught::new(&directions, &second, &test)?;
-            fresh.push((directions, one));
-        }
-        let whole = Whole::of_labels(&only_features(moments.covariances()?));
-        Ok(Tests { folds: tested, fresh, whole })
-    }
-
-    /// The losses where `remove` says which directions go.
-    fn at(
-        &self,
-        remove: impl Fn(&Directions) -> Result<Mat<f64>>,
-    ) -> Result<(HeldOutLosses, HeldOutLabels)> {
-        let (mut kept, mut own, mut fresh) = (Vec::new(), Vec::new(), Vec::new());
-        for (directions, fold) in &self.folds {
-            let removed = remove(directions)?;
-            kept.push(fold.changed(&removed));
-            own.push(fold.learnt(&removed));
-        }
-        for (directions, taught) in &self.fresh {
-            let removed = remove(directions)?;
-            let losses: Vec<Loss<'static>> = taught.losses(&removed)?;
-            let losses: [Loss<'static>; SHRINKAGE.len()] =
-                losses.try_into().map_err(|_| Error::Unstable)?;
-            fresh.push(losses);
-        }
-        let target = Side::new(&self.whole.target, kept.iter());
-        Ok(held_out(target, strongest(&self.whole.sensitive, &own, &fresh)))
-    }
-}
-
-/// An erasure of all folds but one, tested on that one.
-struct Fold {
-    weight: f64,
-    /// `E[uuᵀ]` on the fold, about the mean of the others, for `u = Fᵀx`.
-    second: Mat<f64>,
-    /// `T Tᵀ`.
-    cost: Mat<f64>,
-    /// `E‖x − x̄‖²`.
-    spread: f64,
-    /// `FᵀCov(x, s)` of the rows of the erasure.
-    known: Mat<f64>,
-    adversary: Weighed,
-}
-
-impl Fold {
-    fn new(directions: &Directions, train: &Covariances, test: &Covariances) -> Self {
-        let step = apart(&test.mean, &train.mean);
-        let along: Col<f64> = directions.found.transpose() * &step;
-        let inner = congruence(directions.found.as_ref(), test.features.as_ref());
-        Fold {
-            weight: test.weight,
-            second: inner + &along * along.transpose(),
-            cost: gram(directions.taken.as_ref()),
-            spread: test.target.variance.iter().sum::<f64>() + step.squared_norm_l2(),
-            known: directions.found.transpose() * &train.sensitive.cross,
-            adversary: Weighed::new(directions.found.as_ref(), train, test),
-        }
-    }
-
-    /// How much erasure changes the features of rows that it has not seen.
-    fn changed(&self, removed: &Mat<f64>) -> Loss<'static> {
-        let second = congruence(removed.as_ref(), self.second.as_ref());
-        let cost = congruence(removed.as_ref(), self.cost.as_ref());
-        let loss = (0..second.nrows())
-            .map(|i| (0..second.nrows()).map(|j| second[(i, j)] * cost[(j, i)]).sum::<f64>());
-        let spread = Cow::Owned(vec![self.spread]);
-        Loss { weight: self.weight, losses: vec![loss.sum()], spread }
-    }
-
-    /// The losses of an adversary taught on the rows of the erasure: it knows what they say of the
-    /// directions that stay.
-    fn learnt(&self, removed: &Mat<f64>) -> Loss<'static> {
-        let gone = removed * (removed.transpose() * &self.known);
-        self.adversary.loss(&(&self.known - gone))
     }
 }

@@ -48,6 +48,7 @@ mod removing;
 mod root;
 mod several;
 mod taught;
+mod tested;
 mod whole;
 
 pub use attributes::{

@@ -6,10 +6,11 @@ use super::{Front, Goal, Solution, lambdas};
 use crate::Result;
 use crate::encoder::complement;
 use crate::moments::Covariances;
+use crate::spare::Spare;
 use crate::spectral::Reduced;
 use crate::spectral::linalg::{congruence, eigh};
-use crate::spectral::problem::Problem;
 use crate::spectral::removal::Removal;
+use crate::spectral::secular::Secular;
 
 /// The most times that the space grows.
 const ROUNDS: usize = 16;
@@ -20,13 +21,27 @@ const AGREE_ALONG: f64 = 1e-13;
 /// The share of the variance that is the rounding of both problems.
 const ROUNDING: f64 = 1e-15;
 /// λ at which both problems are compared along the front.
-const COMPARED: usize = 33;
+const COMPARED: usize = 101;
+/// Powers of `C` on both sides before both problems are first compared, and when more are added.
+const BEGIN: usize = 3;
+const STEPS: usize = 2;
+/// The most of them at a time.
+const MOST_STEPS: usize = 10;
+/// How many times nearer each power must have brought both problems for more of them.
+const FAST: f64 = 2.0;
+/// How often both problems may come no nearer.
+const MOST_SLOW: usize = 4;
 
 /// The directions that a goal needs, and its solution there.
-pub(crate) fn removing(c: &Covariances, goal: &Goal) -> Result<(Reduced, Solution)> {
-    let mut space = Removal::new(c)?;
+pub(crate) fn removing(
+    c: &Covariances,
+    goal: &Goal,
+    spare: &mut Spare,
+) -> Result<(Reduced, Solution)> {
+    let mut space = Removal::new(c, spare)?;
+    space.steps(BEGIN)?;
     let mut last = f64::INFINITY;
-    let mut round = 0;
+    let mut round = 1;
     loop {
         let reduced = space.reduced()?;
         let front = Front::new(&reduced, None)?;
@@ -35,51 +50,81 @@ pub(crate) fn removing(c: &Covariances, goal: &Goal) -> Result<(Reduced, Solutio
         let enough = AGREE * solution.point.losses.jy + ROUNDING * front.bounds.target_variance;
         let stuck = round > 4 && apart > 0.5 * last;
         if apart <= enough || stuck || space.is_whole() || round == ROUNDS {
+            space.leave();
             return Ok((reduced, solution));
         }
         last = apart;
         let shifts = shifts(&reduced, space.known(), solution.subspace.as_ref())?;
-        grow(&mut space, &shifts, round)?;
+        let mut positive: Vec<f64> = shifts.into_iter().filter(|s| *s > 0.0).collect();
+        positive.sort_by(f64::total_cmp);
+        // One after the other, from the middle.
+        let at = (positive.len() / 2 + round / 2) % positive.len().max(1);
+        grow(&mut space, positive.get(at).copied())?;
         round += 1;
     }
 }
 
 /// The directions that all λ need.
-pub(crate) fn removing_along(c: &Covariances) -> Result<Reduced> {
-    let mut space = Removal::new(c)?;
-    let mut round = 0;
-    loop {
+pub(crate) fn removing_along(c: &Covariances, spare: &mut Spare) -> Result<Reduced> {
+    let mut space = Removal::new(c, spare)?;
+    space.steps(BEGIN)?;
+    let (mut last, mut steps, mut slow) = (f64::INFINITY, 0, 0);
+    for round in 0.. {
         let reduced = space.reduced()?;
-        if space.is_whole() || round == ROUNDS {
+        let (share, shift) = furthest(&reduced)?;
+        if share <= AGREE_ALONG || space.is_whole() || slow == MOST_SLOW || round == ROUNDS {
+            space.leave();
             return Ok(reduced);
         }
-        let mut worst = (AGREE_ALONG, None);
-        for lambda in lambdas(COMPARED) {
-            let weight = reduced.problem.weight(lambda);
-            if weight <= 0.0 || weight >= 1.0 {
-                continue;
-            }
-            let (above, shift) = gained(&reduced.problem, weight)?;
-            let (below, _) = gained(reduced.certifying(), weight)?;
-            let share = (below - above) / below.max(f64::MIN_POSITIVE);
-            if share > worst.0 {
-                worst = (share, shift);
-            }
+        // Powers of C cost products, a shift costs a factor. Where powers do, as many as are missing.
+        let (size, rate) = (space.size(), last / share);
+        let each = rate.ln() / steps.max(1) as f64;
+        if each > FAST.ln() {
+            let missing = ((share / AGREE_ALONG).ln() / each).ceil() as usize;
+            steps = missing.clamp(STEPS, MOST_STEPS);
+            space.steps(steps)?;
+        } else {
+            steps = STEPS;
+            grow(&mut space, shift)?;
         }
-        match worst {
-            (_, None) => return Ok(reduced),
-            (_, Some(shift)) => grow(&mut space, &[shift], round)?,
-        }
-        round += 1;
+        slow = if rate < 2.0 { slow + 1 } else { 0 };
+        slow = if space.size() == size { MOST_SLOW } else { slow };
+        last = share;
     }
+    Err(crate::Error::Unstable)
 }
 
-/// The sum of the positive eigenvalues of `B(λ)`, and the largest θ that they stand for.
-fn gained(problem: &Problem, weight: f64) -> Result<(f64, Option<f64>)> {
-    let (values, _) = eigh(problem.b(weight).as_ref())?;
-    let positive = || values.iter().copied().filter(|v| *v > 0.0);
-    let unit = problem.target.total() / (1.0 - weight);
-    Ok((positive().sum(), positive().next_back().map(|v| v * unit)))
+/// The largest difference of both problems along the front, as a share of what is gained there,
+/// and the largest θ of the directions that go there.
+fn furthest(reduced: &Reduced) -> Result<(f64, Option<f64>)> {
+    let (above, below) = (&reduced.problem, reduced.certifying());
+    let (above, below) = (Secular::new(above)?, Secular::new(below)?);
+    let mut worst = (0.0, None);
+    for lambda in lambdas(COMPARED) {
+        let weight = reduced.problem.weight(lambda);
+        if weight <= 0.0 || weight >= 1.0 {
+            continue;
+        }
+        let (gained, most) = (above.positive(weight)?.0, below.positive(weight)?.0);
+        let most: f64 = most.iter().sum();
+        let share = (most - gained.iter().sum::<f64>()) / most.max(f64::MIN_POSITIVE);
+        if share > worst.0 {
+            let unit = reduced.problem.target.total() / (1.0 - weight);
+            worst = (share, gained.first().map(|beta| beta * unit));
+        }
+    }
+    Ok(worst)
+}
+
+/// Adds the directions of a shift, or more powers of `C` where that adds none.
+fn grow(space: &mut Removal<'_>, shift: Option<f64>) -> Result<()> {
+    let size = space.size();
+    // Without a factor there, the powers of C must do.
+    let shifted = shift.map(|shift| space.shift(shift));
+    match shifted {
+        Some(Ok(())) if space.size() > size => Ok(()),
+        _ => space.steps(STEPS),
+    }
 }
 
 /// How far the dual bounds of both problems are apart.
@@ -105,21 +150,4 @@ fn shifts(reduced: &Reduced, known: usize, kept: MatRef<'_, f64>) -> Result<Vec<
     let inner = directions.transpose() * images * faer::Scale(-1.0);
     let inner = congruence(root.as_ref(), (&inner + inner.transpose()).as_ref());
     Ok(eigh(inner.as_ref())?.0.into_iter().map(|v| 0.5 * v).collect())
-}
-
-/// Adds what is missing most.
-fn grow(space: &mut Removal<'_>, shifts: &[f64], round: usize) -> Result<()> {
-    let mut positive: Vec<f64> = shifts.iter().copied().filter(|s| *s > 0.0).collect();
-    positive.sort_by(f64::total_cmp);
-    // Cheap steps first; then one after the other of the shifts, from the middle.
-    if round == 0 || positive.is_empty() {
-        space.step()?;
-        return space.step();
-    }
-    let at = (positive.len() / 2 + round / 2) % positive.len();
-    // Without a factor there, the powers of C must do.
-    match space.shift(positive[at]) {
-        Ok(()) => Ok(()),
-        Err(_) => space.step(),
-    }
 }

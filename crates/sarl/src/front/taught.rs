@@ -24,7 +24,10 @@ use rayon::prelude::*;
 use super::average::{Loss, SHRINKAGE};
 use super::erased::Directions;
 use crate::moments::{Covariances, LabelCovariances};
-use crate::spectral::linalg::{beside, cholesky, congruence, solve_lower, solve_lower_transposed};
+use crate::spare::{Spare, square};
+use crate::spectral::linalg::{
+    beside, cholesky_of, congruence, solve_lower, solve_lower_transposed,
+};
 use crate::{Result, tolerance};
 
 /// How far means are apart.
@@ -66,11 +69,17 @@ pub(super) struct Weighed {
 }
 
 impl Weighed {
-    pub(super) fn new(weights: MatRef<'_, f64>, taught: &Covariances, test: &Covariances) -> Self {
+    /// `image` is what the covariances of the test rows make of the weights.
+    pub(super) fn new(
+        weights: MatRef<'_, f64>,
+        image: MatRef<'_, f64>,
+        taught: &Covariances,
+        test: &Covariances,
+    ) -> Self {
         Weighed {
             weight: test.weight,
             widths: widths(&test.sensitive),
-            quadratic: congruence(weights, test.features.as_ref()),
+            quadratic: weights.transpose() * image,
             along: weights.transpose() * apart(&test.mean, &taught.mean),
             cross: weights.transpose() * &test.sensitive.cross,
             moved: apart(&test.sensitive.mean, &taught.sensitive.mean),
@@ -118,43 +127,58 @@ impl Taught {
         directions: &Directions,
         own: &Covariances,
         test: &Covariances,
+        spare: &mut Spare,
     ) -> Result<Self> {
         let Directions { found, taken, .. } = directions;
-        let size = own.mean.len();
-        let inverse: Vec<f64> = (0..size)
-            .map(|j| own.features[(j, j)].max(0.0).sqrt())
-            .map(|sd| if sd > 0.0 { 1.0 / sd } else { 0.0 })
-            .collect();
+        let inverse = own.deviations().map(|sd| if sd > 0.0 { 1.0 / sd } else { 0.0 });
+        let inverse: Vec<f64> = inverse.collect();
         let image = &own.features * found;
         let mut right = beside(taken.transpose(), image.as_ref());
         right = beside(right.as_ref(), own.sensitive.cross.as_ref());
         scale_rows(&mut right, &inverse);
-        let mut a = own.features.clone();
-        for j in 0..size {
-            for (v, scale) in a.col_as_slice_mut(j).iter_mut().zip(&inverse) {
-                *v *= scale * inverse[j];
-            }
-        }
-        let mean = (0..size).map(|j| a[(j, j)]).sum::<f64>() / size as f64;
+        let size = own.mean.len();
+        let variance = |j: usize| own.features[(j, j)] * (inverse[j] * inverse[j]);
+        let mean = (0..size).map(variance).sum::<f64>() / size as f64;
         let mean = mean.max(tolerance::RANK);
-        let shrunk = |&shrinkage: &f64| -> Result<Shrunk> {
-            let mut shrunk = a.clone();
-            (0..size).for_each(|j| shrunk[(j, j)] += shrinkage * mean);
-            let factor = cholesky(shrunk.as_ref())?;
-            drop(shrunk);
+        let mut all = Mat::zeros(size, 0);
+        let mut grams = Vec::new();
+        for shrinkage in SHRINKAGE {
+            let a = shrunk(own, &inverse, shrinkage * mean, spare.take());
+            let factor = cholesky_of(a)?;
             let mut z = right.clone();
             solve_lower(factor.as_ref(), z.as_mut());
             solve_lower_transposed(factor.as_ref(), z.as_mut());
-            let gram = right.transpose() * &z;
+            spare.give(factor);
+            grams.push(right.transpose() * &z);
             scale_rows(&mut z, &inverse);
-            let weights = beside(z.as_ref(), found.as_ref());
-            Ok(Shrunk { gram, weighed: Weighed::new(weights.as_ref(), own, test) })
-        };
+            all = beside(all.as_ref(), z.as_ref());
+        }
         Ok(Taught {
             inner: found.transpose() * &image,
             known: found.transpose() * &own.sensitive.cross,
-            shrunk: SHRINKAGE.iter().map(shrunk).collect::<Result<_>>()?,
+            shrunk: Self::weighed(all, grams, found, (own, test)),
         })
+    }
+
+    /// One product with the test rows' covariances for all shrinkages.
+    fn weighed(
+        all: Mat<f64>,
+        grams: Vec<Mat<f64>>,
+        found: &Mat<f64>,
+        (own, test): (&Covariances, &Covariances),
+    ) -> Vec<Shrunk> {
+        let all = beside(all.as_ref(), found.as_ref());
+        let image = &test.features * &all;
+        let each = grams.into_iter().enumerate().map(|(i, gram)| {
+            let width = gram.ncols();
+            let both = |a: &Mat<f64>| {
+                let of_found = a.as_ref().subcols(a.ncols() - found.ncols(), found.ncols());
+                beside(a.as_ref().subcols(i * width, width), of_found)
+            };
+            let (weights, image) = (both(&all), both(&image));
+            Shrunk { gram, weighed: Weighed::new(weights.as_ref(), image.as_ref(), own, test) }
+        });
+        each.collect()
     }
 
     /// The losses for each shrinkage where these directions go.
@@ -199,6 +223,20 @@ impl Taught {
         by.as_mut().subrows_mut(2 * t + q, t).copy_from(off * faer::Scale(-1.0));
         by
     }
+}
+
+/// The lower triangle of `D⁻¹CD⁻¹ + τI`.
+fn shrunk(own: &Covariances, inverse: &[f64], tau: f64, spare: Mat<f64>) -> Mat<f64> {
+    let mut a = square(spare, inverse.len());
+    a.par_col_iter_mut().enumerate().for_each(|(j, mut to)| {
+        let from = own.features.col(j).subrows(j, inverse.len() - j);
+        let to_lower = to.as_mut().subrows_mut(j, inverse.len() - j);
+        for ((to, from), scale) in to_lower.iter_mut().zip(from.iter()).zip(&inverse[j..]) {
+            *to = from * (scale * inverse[j]);
+        }
+        to[j] += tau;
+    });
+    a
 }
 
 fn scale_rows(a: &mut Mat<f64>, by: &[f64]) {

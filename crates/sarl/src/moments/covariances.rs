@@ -1,14 +1,13 @@
 //! From running sums to means and covariances, all divided by the total weight.
 
 use faer::{Mat, MatRef};
-use rayon::prelude::*;
 
 use super::layout::{Inputs, LabelKind, Layout, Role};
 use super::made::Combination;
-use super::rounding::{Rounding, constant, without_remainder, without_rounding};
-use super::sums::Sums;
-use crate::error::Place;
-use crate::{Error, Result, tolerance};
+use super::products::{Products, mirror};
+use super::rounding::{Rounding, without_remainder, without_rounding};
+use crate::spare::square;
+use crate::{Result, tolerance};
 
 /// Means and covariances with the features of all label columns of one role.
 #[derive(Clone, Debug)]
@@ -79,6 +78,14 @@ impl Covariances {
         (0..self.features.nrows()).map(|j| self.features[(j, j)].max(0.0).sqrt())
     }
 
+    /// The same with all columns of the target: see [`Over::once`].
+    pub(crate) fn whole(mut self) -> Self {
+        if self.target.cross.ncols() < self.target.variance.len() {
+            self.target.cross = self.features.clone();
+        }
+        self
+    }
+
     /// `Cov(φ, x)`, features × inputs, and the mean of x, where the inputs are known.
     pub fn inputs(&self) -> Option<(MatRef<'_, f64>, &[f64])> {
         match &self.inputs {
@@ -92,15 +99,16 @@ impl Covariances {
 
     pub(super) fn assemble(
         layout: &Layout,
-        sums: &Sums,
+        products: &Products<'_>,
         shift: &[f64],
         rounding: &Rounding<'_>,
-        made: &[Option<Combination>],
+        (made, over): (&[Option<Combination>], Over),
     ) -> Result<Self> {
+        let sums = &products.rest;
         let delta = scaled(&sums.sum(), 1.0 / sums.weight);
-        let parts = Parts { layout, sums, shift, delta, floor: rounding.floor, made };
-        let features = parts.features();
-        let label = |role| parts.labels(role, &features);
+        let parts = Parts { layout, products, shift, delta, floor: rounding.floor, made };
+        let features = parts.features(over.spare);
+        let label = |role| parts.labels(role, &features, over.once);
         let this = Covariances {
             rows: sums.rows,
             weight: sums.weight,
@@ -120,93 +128,31 @@ impl Covariances {
         this.check_overflow(layout)?;
         Ok(this)
     }
-
-    fn check_overflow(&self, layout: &Layout) -> Result<()> {
-        let m = self.features.ncols();
-        let bad = (0..m).find(|&j| !self.features.col(j).iter().all(|v| v.is_finite()));
-        if let Some(j) = bad {
-            let worst = (0..m).find(|&i| !self.features[(i, i)].is_finite()).unwrap_or(j);
-            return Err(Error::Overflow { place: Place::Feature(worst) });
-        }
-        for (role, part) in [(Role::Target, &self.target), (Role::Sensitive, &self.sensitive)] {
-            let ok = |j: usize| {
-                part.variance[j].is_finite() && part.cross.col(j).iter().all(|v| v.is_finite())
-            };
-            if let Some(j) = (0..part.variance.len()).find(|&j| !ok(j)) {
-                let (name, column) = locate(layout, role, j);
-                return Err(Error::Overflow { place: Place::Label { name, column } });
-            }
-        }
-        Ok(())
-    }
-
-    /// Two rows at least, and every label with something to predict.
-    pub(super) fn check_informative(&self, layout: &Layout) -> Result<()> {
-        if self.rows < 2 {
-            return Err(Error::TooFewRows { rows: self.rows });
-        }
-        for (role, part) in [(Role::Target, &self.target), (Role::Sensitive, &self.sensitive)] {
-            let mut at = 0;
-            for label in layout.labels.iter().filter(|l| l.role == role) {
-                let width = layout.label_width(label);
-                let flat = (at..at + width).all(|j| constant(part.variance[j], part.mean[j]));
-                if flat && label.kind == LabelKind::Features {
-                    return Err(Error::NoVariation);
-                }
-                let name = || label.name.clone();
-                if flat && label.made.is_some() {
-                    return Err(Error::ConstantWithin { name: name() });
-                }
-                if flat {
-                    return Err(Error::ConstantLabel { name: name() });
-                }
-                at += width;
-            }
-        }
-        Ok(())
-    }
-}
-
-/// The label and the column within it of a role's column `j`.
-fn locate(layout: &Layout, role: Role, j: usize) -> (String, usize) {
-    let mut left = j;
-    for label in layout.labels.iter().filter(|l| l.role == role) {
-        let width = layout.label_width(label);
-        if left < width {
-            return (label.name.clone(), left);
-        }
-        left -= width;
-    }
-    (String::new(), j)
-}
-
-/// Columns that are mirrored at a time: what they are read from stays in the cache.
-const MIRRORED: usize = 64;
-
-/// Writes the lower triangle over the upper one.
-fn mirror(c: &mut Mat<f64>) {
-    let m = c.nrows();
-    for first in (0..m).step_by(MIRRORED) {
-        let last = (first + MIRRORED).min(m);
-        let (done, rest) = c.as_mut().split_at_col_mut(last);
-        let below = done.as_ref().submatrix(last, first, m - last, last - first);
-        rest.subrows_mut(first, last - first).copy_from(below.transpose());
-        for j in first..last {
-            for i in first..j {
-                c[(i, j)] = c[(j, i)];
-            }
-        }
-    }
 }
 
 fn scaled(v: &[f64], by: f64) -> Vec<f64> {
     v.iter().map(|x| x * by).collect()
 }
 
+/// Where covariances are written.
+pub(crate) struct Over {
+    /// A matrix that is not needed any more.
+    pub(crate) spare: Mat<f64>,
+    /// Whether features that are the only target have no columns in [`LabelCovariances::cross`], which would be a
+    /// copy of [`Covariances::features`]: erasures need none.
+    pub(crate) once: bool,
+}
+
+impl Default for Over {
+    fn default() -> Self {
+        Over { spare: Mat::new(), once: false }
+    }
+}
+
 /// The sums, with what every covariance needs at hand.
 struct Parts<'a> {
     layout: &'a Layout,
-    sums: &'a Sums,
+    products: &'a Products<'a>,
     shift: &'a [f64],
     /// The mean of the shifted numeric columns.
     delta: Vec<f64>,
@@ -232,18 +178,18 @@ impl Parts<'_> {
     }
 
     fn share(&self, g: usize, k: usize) -> f64 {
-        self.sums.counts[g][k] / self.sums.weight
+        self.products.rest.counts[g][k] / self.products.rest.weight
     }
 
     /// `Cov` of two numeric columns.
     fn dense_dense(&self, i: usize, j: usize) -> f64 {
-        let (row, column) = (i.max(j), i.min(j));
-        self.sums.scatter()[(row, column)] / self.sums.weight - self.delta[i] * self.delta[j]
+        self.products.at(i, j) / self.products.rest.weight - self.delta[i] * self.delta[j]
     }
 
     /// `Cov` of a numeric column with the indicator of class `k` of group `g`.
     fn dense_class(&self, i: usize, g: usize, k: usize) -> f64 {
-        self.sums.tables[g][(i, k)] / self.sums.weight - self.delta[i] * self.share(g, k)
+        self.products.rest.tables[g][(i, k)] / self.products.rest.weight
+            - self.delta[i] * self.share(g, k)
     }
 
     /// `Cov` of the indicators of class `k` of coded feature `g` and class `l` of group `h`.
@@ -251,17 +197,17 @@ impl Parts<'_> {
         let joint = match g.cmp(&h) {
             std::cmp::Ordering::Equal if k == l => self.share(g, k),
             std::cmp::Ordering::Equal => 0.0,
-            std::cmp::Ordering::Less => self.pair(g, h)[(k, l)] / self.sums.weight,
-            std::cmp::Ordering::Greater => self.pair(h, g)[(l, k)] / self.sums.weight,
+            std::cmp::Ordering::Less => self.pair(g, h)[(k, l)] / self.products.rest.weight,
+            std::cmp::Ordering::Greater => self.pair(h, g)[(l, k)] / self.products.rest.weight,
         };
         joint - self.share(g, k) * self.share(h, l)
     }
 
     /// Joint counts of coded feature `g` with group `h > g`, in the order of `Layout::pairs`.
     fn pair(&self, g: usize, h: usize) -> &Mat<f64> {
-        let groups = self.sums.counts.len();
+        let groups = self.products.rest.counts.len();
         let before = g * groups - g * (g + 1) / 2;
-        &self.sums.pairs[before + (h - g - 1)]
+        &self.products.rest.pairs[before + (h - g - 1)]
     }
 
     /// For each feature column: a dense column or a class of a coded feature.
@@ -278,7 +224,7 @@ impl Parts<'_> {
 
     /// What rounding can have left of the variance of a numeric column.
     fn dense_floor(&self, j: usize) -> f64 {
-        self.floor * self.sums.scatter()[(j, j)] / self.sums.weight
+        self.floor * self.products.at(j, j) / self.products.rest.weight
     }
 
     fn feature_floors(&self, noise: &[f64]) -> Vec<f64> {
@@ -295,26 +241,19 @@ impl Parts<'_> {
         (0..features.nrows()).map(variance).collect()
     }
 
-    fn features(&self) -> Mat<f64> {
+    fn features(&self, spare: Mat<f64>) -> Mat<f64> {
         let (dense, coded) = (self.layout.dense, self.coded_columns());
-        let m = dense + coded.len();
-        let mut c = Mat::zeros(m, m);
-        let (weight, delta) = (self.sums.weight, &self.delta[..dense]);
-        let columns = c.as_mut().subcols_mut(0, dense).par_col_iter_mut().enumerate();
-        columns.for_each(|(j, mut column)| {
-            let lower = column.as_mut().subrows_mut(j, dense - j).iter_mut();
-            let from = self.sums.scatter_column(j)[j..dense].iter().zip(&delta[j..]);
-            lower.zip(from).for_each(|(to, (s, d))| *to = s / weight - delta[j] * d);
-            for (a, &(g, k)) in coded.iter().enumerate() {
-                column[dense + a] = self.dense_class(j, g, k);
-            }
-        });
+        let mut c = square(spare, dense + coded.len());
+        self.products.covariances(&self.delta[..dense], c.as_mut());
+        for (a, &(g, k)) in coded.iter().enumerate() {
+            (0..dense).for_each(|j| c[(dense + a, j)] = self.dense_class(j, g, k));
+        }
         for (b, &second) in coded.iter().enumerate() {
             for (a, &first) in coded.iter().enumerate().skip(b) {
                 c[(dense + a, dense + b)] = self.class_class(second, first);
             }
         }
-        mirror(&mut c);
+        mirror(c.as_mut());
         c
     }
 
@@ -336,7 +275,7 @@ impl Parts<'_> {
     /// The covariances of the one-hot columns of group `h` with the features.
     fn classes(&self, h: usize) -> LabelCovariances {
         let (dense, coded) = (self.layout.dense, self.coded_columns());
-        let classes = self.sums.counts[h].len();
+        let classes = self.products.rest.counts[h].len();
         let cross = Mat::from_fn(dense + coded.len(), classes, |i, l| match i.checked_sub(dense) {
             None => self.dense_class(i, h, l),
             Some(a) => self.class_class(coded[a], (h, l)),
@@ -390,7 +329,7 @@ impl Parts<'_> {
         }
     }
 
-    fn labels(&self, role: Role, features: &Mat<f64>) -> LabelCovariances {
+    fn labels(&self, role: Role, features: &Mat<f64>, once: bool) -> LabelCovariances {
         let inputs = self.layout.inputs;
         let mut number = self.layout.dense + inputs.kept();
         let mut group = self.layout.codes.len();
@@ -418,7 +357,7 @@ impl Parts<'_> {
                     self.numeric(self.layout.dense, width)
                 }
                 (LabelKind::Features, _) => LabelCovariances {
-                    cross: features.clone(),
+                    cross: if once { Mat::zeros(features.nrows(), 0) } else { features.clone() },
                     mean: self.feature_means(),
                     variance: self.feature_variances(features),
                     labels: Vec::new(),

@@ -25,6 +25,7 @@
 //! ```
 
 mod block;
+mod checks;
 mod covariances;
 mod device;
 mod file;
@@ -34,6 +35,7 @@ mod lane;
 mod layout;
 mod made;
 mod parts;
+mod products;
 mod renumber;
 mod rounding;
 mod sums;
@@ -47,6 +49,7 @@ pub use folds::{FoldBy, category_key, text_key};
 pub use layout::{Label, LabelKind, Layout, Role};
 
 pub(crate) use block::{check_finite, row_slice};
+pub(crate) use covariances::Over;
 pub(crate) use folds::{Hasher, splitmix};
 pub(crate) use landmarks::Landmarks;
 pub(crate) use made::Made;
@@ -62,11 +65,10 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Place;
-use crate::{Error, Mismatch, Result, tolerance};
+use crate::{Error, Mismatch, Result};
 pub(crate) use device::Coming;
 use device::Device;
 use lane::{Lane, Plan};
-use rounding::Rounding;
 use sums::Sums;
 
 /// How the products of features are formed; sums are always in double precision.
@@ -342,13 +344,7 @@ impl Moments {
 
     /// Means and covariances of all rows.
     pub fn covariances(&self) -> Result<Covariances> {
-        let all = self.total(|_| true);
-        if all.rows < 2 {
-            return Err(Error::TooFewRows { rows: all.rows });
-        }
-        let all = self.assemble(&all)?;
-        all.check_informative(&self.layout)?;
-        Ok(all)
+        self.covariances_over(Over::default())
     }
 
     /// For each fold, the covariances of the other folds (to train on) and of the fold itself
@@ -402,41 +398,12 @@ impl Moments {
         }
     }
 
-    fn assemble(&self, sums: &Sums) -> Result<Covariances> {
-        self.check_settled()?;
-        let (rank, floor) = match self.options.precision {
-            Precision::Double => (tolerance::RANK, tolerance::FLOOR),
-            Precision::Single => (tolerance::RANK_SINGLE, tolerance::FLOOR_SINGLE),
-        };
-        let weight = self.weight();
-        let size = self.landmarks.as_ref().map_or(1.0, |l| (l.size / weight).sqrt());
-        let noise: Vec<f64> = self.noise.iter().map(|noise| noise * size).collect();
-        let rounding = Rounding { rank, floor, noise: &noise };
-        Covariances::assemble(&self.layout, sums, &self.shift, &rounding, &self.combinations()?)
-    }
-
     /// One fold over all lanes.
     fn fold(&self, fold: usize) -> Sums {
         // Lanes first: a file holds these very sums, so that what it gives back is the same.
         let mut sums = Sums::new(&self.layout);
         for lane in self.lanes.iter() {
             sums.add(&lane.folds[fold]);
-        }
-        sums
-    }
-
-    fn total(&self, take: impl Fn(usize) -> bool) -> Sums {
-        self.add_up((0..self.options.folds).filter(|&f| take(f)))
-    }
-
-    fn add_up(&self, folds: impl Iterator<Item = usize>) -> Sums {
-        let mut sums = Sums::new(&self.layout);
-        for fold in folds {
-            match self.lanes.as_slice() {
-                // No copy of it first: the same sums, whichever way.
-                [lane] => sums.add(&lane.folds[fold]),
-                _ => sums.add(&self.fold(fold)),
-            }
         }
         sums
     }

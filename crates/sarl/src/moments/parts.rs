@@ -1,7 +1,8 @@
 //! The moments of some folds together.
 
 use super::made::Combination;
-use super::{Covariances, LabelKind, Made, Moments};
+use super::products::Products;
+use super::{Covariances, LabelKind, Made, Moments, Over};
 use crate::{Error, Result};
 use faer::Mat;
 
@@ -33,16 +34,28 @@ impl Moments {
     /// The covariances of some folds together, one after another: all parts of all folds at once
     /// are many matrices of the size of the features.
     pub(crate) fn of_folds(&self, folds: &[usize]) -> Result<Covariances> {
-        let sums = self.total(|fold| folds.contains(&fold));
-        if sums.rows < 2 {
-            return Err(Error::FewInFold { folds: folds.to_vec(), rows: sums.rows });
-        }
-        self.assemble(&sums)
+        self.of_folds_over(folds, Over::default())
     }
 
-    /// The same, where every label varies.
+    /// The same, written where it is said.
+    pub(crate) fn of_folds_over(&self, folds: &[usize], over: Over) -> Result<Covariances> {
+        let mut ordered = folds.to_vec();
+        ordered.sort_unstable();
+        let products = Products::new(&self.layout, &self.lanes, &ordered);
+        if products.rest.rows < 2 {
+            return Err(Error::FewInFold { folds: folds.to_vec(), rows: products.rest.rows });
+        }
+        self.assemble(&products, over)
+    }
+
+    /// Those of some folds, where every label varies.
     pub(crate) fn to_learn_from(&self, folds: &[usize]) -> Result<Covariances> {
-        let part = self.of_folds(folds)?;
+        self.to_learn_from_over(folds, Over::default())
+    }
+
+    /// The same, written where it is said.
+    pub(crate) fn to_learn_from_over(&self, folds: &[usize], over: Over) -> Result<Covariances> {
+        let part = self.of_folds_over(folds, over)?;
         part.check_informative(&self.layout)?;
         Ok(part)
     }

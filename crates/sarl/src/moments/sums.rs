@@ -43,6 +43,13 @@ pub(crate) struct Sums {
 impl Sums {
     pub(crate) fn new(layout: &Layout) -> Self {
         let columns = layout.columns();
+        let scatter = Mat::zeros(padded(columns, 8), columns);
+        Sums { scatter, ..Self::without_products(layout) }
+    }
+
+    /// The same without the scatter: what is added to it leaves that out.
+    pub(crate) fn without_products(layout: &Layout) -> Self {
+        let columns = layout.columns();
         let groups = layout.groups();
         let coded = layout.codes.len();
         Sums {
@@ -51,7 +58,7 @@ impl Sums {
             sum: (groups.len() == coded).then(|| vec![0.0; columns]),
             columns,
             coded,
-            scatter: Mat::zeros(padded(columns, 8), columns),
+            scatter: Mat::new(),
             tables: groups.iter().map(|&g| Mat::zeros(columns, g)).collect(),
             counts: groups.iter().map(|&g| vec![0.0; g]).collect(),
             pairs: layout.pairs().iter().map(|&(a, b)| Mat::zeros(groups[a], groups[b])).collect(),

@@ -19,11 +19,14 @@ use faer::{Mat, MatRef};
 
 use super::attribute::{Attribute, Side};
 use super::directions::of_many_sizes;
-use super::linalg::{beside, cholesky, eigh, solve_lower, solve_lower_transposed, span, squares};
+use super::linalg::{
+    beside, cholesky_of, eigh, solve_lower, solve_lower_transposed, span, squares,
+};
 use super::problem::{Half, Problem, correlations};
 use super::reduced::Reduced;
 use super::whiten::Whitening;
 use crate::moments::Covariances;
+use crate::spare::{Spare, square};
 use crate::{Error, Result, tolerance};
 
 /// A direction is new when more than this share of its variance is outside of the space.
@@ -37,6 +40,7 @@ const MORE: usize = 4;
 /// The space of directions; see the module.
 pub(crate) struct Removal<'a> {
     c: &'a Covariances,
+    spare: &'a mut Spare,
     whitening: Whitening,
     /// A basis of the range of `C`, where some of what varies depends on the rest.
     range: Option<Mat<f64>>,
@@ -59,9 +63,9 @@ struct Pole {
 }
 
 impl<'a> Removal<'a> {
-    /// What the labels know, and the next powers of `C` on both sides.
-    pub(crate) fn new(c: &'a Covariances) -> Result<Self> {
-        let whitening = Whitening::new(c, 0.0)?;
+    /// What the labels know.
+    pub(crate) fn new(c: &'a Covariances, spare: &'a mut Spare) -> Result<Self> {
+        let whitening = Whitening::over(c, spare.take())?;
         let range = match of_many_sizes(c.deviations()) {
             true => None,
             false => whitening.range(c.features.as_ref()),
@@ -72,14 +76,21 @@ impl<'a> Removal<'a> {
         let start = whitening.unwhiten(q.subcols(0, rank));
         let none = || Mat::zeros(c.features.nrows(), 0);
         let (found, taken, forward, backward) = (none(), none(), none(), none());
-        let pole = None;
+        let (known, pole) = (0, None);
         let mut space =
-            Removal { c, whitening, range, found, taken, known: 0, forward, backward, pole };
-        space.add(start)?;
+            Removal { c, spare, whitening, range, found, taken, known, forward, backward, pole };
+        let image = &c.features * &start;
+        space.add(start, image)?;
+        space.settle(0)?;
         space.known = space.found.ncols();
         (space.forward, space.backward) = (space.taken.clone(), space.found.clone());
-        space.step()?;
         Ok(space)
+    }
+
+    /// Leaves the large matrices to others.
+    pub(crate) fn leave(self) {
+        self.spare.give(self.whitening.into_spare());
+        self.pole.into_iter().for_each(|pole| self.spare.give(pole.factor));
     }
 
     /// t.
@@ -97,19 +108,24 @@ impl<'a> Removal<'a> {
         self.size() == self.whitening.basis()
     }
 
-    /// Adds the next powers of `C` and of its inverse.
-    pub(crate) fn step(&mut self) -> Result<()> {
+    /// Adds so many more powers of `C` and of its inverse.
+    pub(crate) fn steps(&mut self, count: usize) -> Result<()> {
         let before = self.size();
-        self.add(self.forward.clone())?;
-        self.forward = self.taken.subcols(before, self.size() - before).to_owned();
-        self.back()
+        (0..count).try_for_each(|_| self.step())?;
+        self.settle(before)
     }
 
-    /// Adds the next power of the inverse of `C`.
-    pub(crate) fn back(&mut self) -> Result<()> {
+    fn step(&mut self) -> Result<()> {
         let before = self.size();
-        self.add(self.whitening.solve(self.backward.as_ref()))?;
-        self.backward = self.found.subcols(before, self.size() - before).to_owned();
+        let forward = std::mem::replace(&mut self.forward, Mat::new());
+        let image = &self.c.features * &forward;
+        self.add(forward, image)?;
+        let between = self.size();
+        self.forward = self.taken.subcols(before, between - before).to_owned();
+        let backward = std::mem::replace(&mut self.backward, Mat::new());
+        let weights = self.whitening.solve(backward.as_ref());
+        self.add(weights, backward)?;
+        self.backward = self.found.subcols(between, self.size() - between).to_owned();
         Ok(())
     }
 
@@ -117,25 +133,32 @@ impl<'a> Removal<'a> {
     pub(crate) fn shift(&mut self, theta: f64) -> Result<()> {
         let (Pole { theta, factor, mut last }, times) = match self.pole.take() {
             Some(pole) if (1.0 / NEAR..=NEAR).contains(&(theta / pole.theta)) => (pole, MORE),
-            _ => {
-                let mut a = self.c.features.clone();
+            other => {
+                let spare = other.map_or_else(|| self.spare.take(), |pole| pole.factor);
+                let mut a = square(spare, self.c.features.nrows());
+                a.copy_from(&self.c.features);
                 (0..a.nrows()).for_each(|j| a[(j, j)] += theta);
-                let factor = cholesky(a.as_ref())?;
+                let factor = cholesky_of(a)?;
                 let last = self.found.subcols(0, self.known).to_owned();
                 (Pole { theta, factor, last }, FIRST)
             }
         };
+        let before = self.size();
         for _ in 0..times {
+            // C (C + θI)⁻¹ w = w − θ (C + θI)⁻¹ w
+            let mut image = last.clone();
             solve_lower(factor.as_ref(), last.as_mut());
             solve_lower_transposed(factor.as_ref(), last.as_mut());
-            self.add(last.clone())?;
+            image -= &last * faer::Scale(theta);
+            self.add(last.clone(), image)?;
         }
         self.pole = Some(Pole { theta, factor, last });
-        Ok(())
+        self.settle(before)
     }
 
-    /// Adds what of these weights is new.
-    fn add(&mut self, mut weights: Mat<f64>) -> Result<()> {
+    /// Adds what of these weights is new. Of their image under `C` a few digits may be lost until
+    /// [`Removal::settle`].
+    fn add(&mut self, mut weights: Mat<f64>, mut image: Mat<f64>) -> Result<()> {
         let room = self.whitening.basis() - self.size();
         if room == 0 || weights.ncols() == 0 {
             return Ok(());
@@ -143,7 +166,6 @@ impl<'a> Removal<'a> {
         if let Some(range) = &self.range {
             weights = range * (range.transpose() * weights);
         }
-        let mut image = &self.c.features * &weights;
         for j in 0..weights.ncols() {
             let variance = weights.col(j).transpose() * image.col(j);
             let scale = if variance > 0.0 { 1.0 / variance.sqrt() } else { 0.0 };
@@ -157,13 +179,25 @@ impl<'a> Removal<'a> {
             image -= &self.taken * inside;
         }
         let turn = unit(weights.transpose() * &image, room)?;
-        weights = weights * turn;
-        let inside = self.taken.transpose() * &weights;
-        weights -= &self.found * inside;
-        image = &self.c.features * &weights;
-        let turn = unit(weights.transpose() * &image, room)?;
         self.found = beside(self.found.as_ref(), (weights * &turn).as_ref());
         self.taken = beside(self.taken.as_ref(), (image * turn).as_ref());
+        Ok(())
+    }
+
+    /// Makes the images of the directions from `first` on those that `C` gives, and the directions
+    /// orthonormal to all others: one product for all that were added.
+    fn settle(&mut self, first: usize) -> Result<()> {
+        let count = self.size() - first;
+        if count == 0 {
+            return Ok(());
+        }
+        let before = self.taken.as_ref().subcols(0, first);
+        let mut weights = self.found.as_ref().subcols(first, count).to_owned();
+        weights -= self.found.as_ref().subcols(0, first) * (before.transpose() * &weights);
+        let image = &self.c.features * &weights;
+        let turn = unit(weights.transpose() * &image, count)?;
+        self.found = beside(self.found.as_ref().subcols(0, first), (weights * &turn).as_ref());
+        self.taken = beside(before, (image * turn).as_ref());
         Ok(())
     }
 

@@ -8,9 +8,11 @@
 //! have left is added to the ridge, so that no direction is made of it.
 
 use faer::{Mat, MatRef};
+use rayon::prelude::*;
 
 use super::linalg::{cholesky_of, pivoted_cholesky, solve_lower, solve_lower_transposed};
 use crate::moments::{Covariances, constant};
+use crate::spare::square;
 use crate::{Error, Result};
 
 /// `W = Sᵀ L⁻ᵀ`, with `S` picking and scaling features.
@@ -26,6 +28,26 @@ pub(crate) struct Whitening {
 
 impl Whitening {
     pub(crate) fn new(covariances: &Covariances, ridge: f64) -> Result<Self> {
+        match ridge > 0.0 {
+            true => {
+                Self::varying(covariances)?;
+                Self::ridged(covariances, ridge)
+            }
+            false => Self::over(covariances, Mat::new()),
+        }
+    }
+
+    /// Without a ridge, with the factor written over a matrix that is not needed any more.
+    pub(crate) fn over(covariances: &Covariances, spare: Mat<f64>) -> Result<Self> {
+        Self::plain(covariances, &Self::varying(covariances)?, spare)
+    }
+
+    /// The matrix that the factor was written over.
+    pub(crate) fn into_spare(self) -> Mat<f64> {
+        self.factor
+    }
+
+    fn varying(covariances: &Covariances) -> Result<Vec<usize>> {
         let c = covariances.features.as_ref();
         let floor = |j: usize| covariances.floor.get(j).copied().unwrap_or(0.0);
         let varies = |&j: &usize| {
@@ -36,10 +58,7 @@ impl Whitening {
         if varying.is_empty() {
             return Err(Error::NoVariation);
         }
-        match ridge > 0.0 {
-            true => Self::ridged(covariances, ridge),
-            false => Self::plain(covariances, &varying),
-        }
+        Ok(varying)
     }
 
     fn ridged(covariances: &Covariances, ridge: f64) -> Result<Self> {
@@ -53,7 +72,7 @@ impl Whitening {
         Ok(Whitening { features: m, varying: m, picked, inverse_scale, factor })
     }
 
-    fn plain(covariances: &Covariances, varying: &[usize]) -> Result<Self> {
+    fn plain(covariances: &Covariances, varying: &[usize], spare: Mat<f64>) -> Result<Self> {
         let c = &covariances.features;
         let rank = covariances.rank_tolerance;
         // One threshold for all pivots: a feature that needs a higher one is scaled down instead.
@@ -64,15 +83,21 @@ impl Whitening {
         let shrunk: Vec<f64> = varying.iter().map(|&j| shrunk(j)).collect();
         let inverse: Vec<f64> =
             varying.iter().zip(&shrunk).map(|(&j, shrunk)| shrunk / c[(j, j)].sqrt()).collect();
-        let correlation = |i: usize, j: usize| match i == j {
-            true => shrunk[i] * shrunk[i],
-            false => c[(varying[i], varying[j])] * inverse[i] * inverse[j],
-        };
         // A factor is written over the correlations, which are made again where it does not do.
-        let correlations = || Mat::from_fn(varying.len(), varying.len(), correlation);
-        let (order, factor) = match clearly_full(correlations(), rank) {
+        let correlations = |spare: Mat<f64>| {
+            let mut to = square(spare, varying.len());
+            to.par_col_iter_mut().enumerate().for_each(|(j, mut to)| {
+                let from = c.col(varying[j]);
+                for (i, to) in to.as_mut().iter_mut().enumerate() {
+                    *to = from[varying[i]] * inverse[i] * inverse[j];
+                }
+                to[j] = shrunk[j] * shrunk[j];
+            });
+            to
+        };
+        let (order, factor) = match clearly_full(correlations(spare), rank) {
             Some(factor) => ((0..varying.len()).collect(), factor),
-            None => pivoted_cholesky(correlations(), rank)?,
+            None => pivoted_cholesky(correlations(Mat::new()), rank)?,
         };
         Ok(Whitening {
             features: c.nrows(),

@@ -1,0 +1,29 @@
+//! Matrices of the size of the features that are used again.
+//!
+//! New memory of that size comes page by page from the system, which takes longer than what is then
+//! written there.
+
+use faer::Mat;
+
+/// Matrices that are not needed any more.
+#[derive(Debug, Default)]
+pub(crate) struct Spare(Vec<Mat<f64>>);
+
+impl Spare {
+    /// One of them, or an empty one.
+    pub(crate) fn take(&mut self) -> Mat<f64> {
+        self.0.pop().unwrap_or_else(Mat::new)
+    }
+
+    /// One more.
+    pub(crate) fn give(&mut self, matrix: Mat<f64>) {
+        if matrix.nrows() > 0 {
+            self.0.push(matrix);
+        }
+    }
+}
+
+/// A square matrix of some size with anything in it: the one that is there, or a new one.
+pub(crate) fn square(spare: Mat<f64>, size: usize) -> Mat<f64> {
+    if spare.shape() == (size, size) { spare } else { Mat::zeros(size, size) }
+}
