@@ -38,6 +38,7 @@ mod parts;
 mod products;
 mod renumber;
 mod rounding;
+mod scaled;
 mod sums;
 #[cfg(test)]
 mod tests;
@@ -69,6 +70,7 @@ use crate::{Error, Mismatch, Result};
 pub(crate) use device::Coming;
 use device::Device;
 use lane::{Lane, Plan};
+use products::Products;
 use sums::Sums;
 
 /// How the products of features are formed; sums are always in double precision.
@@ -153,6 +155,8 @@ pub struct Moments {
     pub(crate) noise: Vec<f64>,
     /// The landmarks of the features, if they have any.
     pub(crate) landmarks: Option<Landmarks>,
+    /// What numeric columns are multiplied by where sums become covariances.
+    factors: Option<Arc<[f64]>>,
     /// Texts of the caller's, carried along (the names of classes, say).
     pub extra: BTreeMap<String, String>,
     /// A device that adds up rows instead.
@@ -175,9 +179,20 @@ impl Moments {
         options.check()?;
         let pairs = layout.pairs();
         let (shift, lanes, noise) = (Vec::new(), Arc::default(), Vec::new());
-        let (landmarks, extra, device) = (None, BTreeMap::new(), None);
-        let seen = 0;
-        Ok(Moments { layout, options, pairs, shift, seen, lanes, noise, landmarks, extra, device })
+        let (landmarks, factors, extra, device) = (None, None, BTreeMap::new(), None);
+        Ok(Moments {
+            layout,
+            options,
+            pairs,
+            shift,
+            seen: 0,
+            lanes,
+            noise,
+            landmarks,
+            factors,
+            extra,
+            device,
+        })
     }
 
     /// What the columns are.
@@ -210,6 +225,7 @@ impl Moments {
             self.seen += block.rows() as u64;
             return Ok(());
         }
+        self.write_factors();
         self.follow(block);
         let workers = self.workers();
         let lanes = Arc::make_mut(&mut self.lanes);
@@ -297,6 +313,7 @@ impl Moments {
 
     /// Adds the sums of each fold about another shift.
     fn add_folds(&mut self, shift: &[f64], folds: Vec<Sums>) {
+        self.write_factors();
         // About the shift of the heavier one.
         if folds.iter().map(|sums| sums.weight).sum::<f64>() > self.weight() {
             self.move_shift(shift.to_vec());
@@ -306,40 +323,6 @@ impl Moments {
             sums.recentre(&step);
             to.add(&sums);
         }
-    }
-
-    /// The mean and the standard deviation of each dense feature; that of a constant is zero.
-    pub fn spreads(&self) -> Result<Vec<(f64, f64)>> {
-        Ok(self.spreads_of(&self.covariances()?))
-    }
-
-    /// The same, where the covariances are known.
-    pub(crate) fn spreads_of(&self, covariances: &Covariances) -> Vec<(f64, f64)> {
-        let spread = |j: usize| {
-            let (mean, variance) = (covariances.mean[j], covariances.features[(j, j)].max(0.0));
-            (mean, if constant(variance, mean) { 0.0 } else { variance.sqrt() })
-        };
-        (0..self.layout.dense).map(spread).collect()
-    }
-
-    /// Makes the moments those of standardised dense features, as if each had been shifted by its
-    /// mean and divided by its standard deviation (a constant only shifted) before it was pushed:
-    /// both are returned. Saves a pass over the data.
-    ///
-    /// More rows must not be pushed afterwards, unless they are standardised in the same way.
-    pub fn standardise(&mut self) -> Result<Vec<(f64, f64)>> {
-        self.settle()?;
-        let spreads = self.spreads()?;
-        let mut factors = vec![1.0; self.layout.columns()];
-        for (j, &(mean, deviation)) in spreads.iter().enumerate() {
-            // A constant becomes zero exactly, not the rounding of its mean.
-            factors[j] = if deviation > 0.0 { 1.0 / deviation } else { 0.0 };
-            self.shift[j] = (self.shift[j] - mean) * factors[j];
-        }
-        for sums in self.every_sum() {
-            sums.rescale(&factors);
-        }
-        Ok(spreads)
     }
 
     /// Means and covariances of all rows.
@@ -405,7 +388,15 @@ impl Moments {
         for lane in self.lanes.iter() {
             sums.add(&lane.folds[fold]);
         }
+        if let Some(factors) = &self.factors {
+            sums.rescale(factors);
+        }
         sums
+    }
+
+    /// The sums of some folds, to be read.
+    fn products(&self, folds: &[usize]) -> Products<'_> {
+        Products::new(&self.layout, &self.lanes, folds, self.factors.as_deref())
     }
 }
 

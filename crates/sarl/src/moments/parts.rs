@@ -1,7 +1,6 @@
 //! The moments of some folds together.
 
 use super::made::Combination;
-use super::products::Products;
 use super::{Covariances, LabelKind, Made, Moments, Over};
 use crate::{Error, Result};
 use faer::Mat;
@@ -41,7 +40,7 @@ impl Moments {
     pub(crate) fn of_folds_over(&self, folds: &[usize], over: Over) -> Result<Covariances> {
         let mut ordered = folds.to_vec();
         ordered.sort_unstable();
-        let products = Products::new(&self.layout, &self.lanes, &ordered);
+        let products = self.products(&ordered);
         if products.rest.rows < 2 {
             return Err(Error::FewInFold { folds: folds.to_vec(), rows: products.rest.rows });
         }

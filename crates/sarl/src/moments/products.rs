@@ -16,12 +16,19 @@ use crate::{Error, Result, tolerance};
 pub(super) struct Products<'a> {
     /// The sums of each fold, by worker.
     folds: Vec<Vec<&'a Sums>>,
+    /// What each column is multiplied by.
+    factors: Option<&'a [f64]>,
     /// Everything but the products.
     pub(super) rest: Sums,
 }
 
 impl<'a> Products<'a> {
-    pub(super) fn new(layout: &Layout, lanes: &'a [Lane], folds: &[usize]) -> Self {
+    pub(super) fn new(
+        layout: &Layout,
+        lanes: &'a [Lane],
+        folds: &[usize],
+        factors: Option<&'a [f64]>,
+    ) -> Self {
         let of = |&fold: &usize| lanes.iter().map(|lane| &lane.folds[fold]).collect();
         let folds: Vec<Vec<&Sums>> = folds.iter().map(of).collect();
         let add_up = |sums: &mut dyn Iterator<Item = &Sums>| {
@@ -32,15 +39,19 @@ impl<'a> Products<'a> {
         // Workers first: a file holds the sums of folds, so that what it gives back is the same.
         let each: Vec<Sums> =
             folds.iter().map(|lanes| add_up(&mut lanes.iter().copied())).collect();
-        let rest = add_up(&mut each.iter());
-        Products { folds, rest }
+        let mut rest = add_up(&mut each.iter());
+        if let Some(factors) = factors {
+            rest.rescale(factors);
+        }
+        Products { folds, factors, rest }
     }
 
     /// `Σ w u uᵀ` of two columns.
     pub(super) fn at(&self, i: usize, j: usize) -> f64 {
         let place = (i.max(j), i.min(j));
         let fold = |lanes: &Vec<&Sums>| lanes.iter().map(|s| s.scatter()[place]).sum::<f64>();
-        self.folds.iter().map(fold).sum()
+        let sum: f64 = self.folds.iter().map(fold).sum();
+        self.factors.map_or(sum, |factors| sum * factors[i] * factors[j])
     }
 
     /// Those of column `j` with itself and the columns after it.
@@ -70,6 +81,10 @@ impl<'a> Products<'a> {
             let Some(column) = column.try_as_col_major_mut() else { return };
             let to = &mut column.as_slice_mut()[j..count];
             self.column(j, to);
+            if let Some(factors) = self.factors {
+                let own = factors[j];
+                to.iter_mut().zip(&factors[j..]).for_each(|(to, factor)| *to *= factor * own);
+            }
             let by = delta[j];
             to.iter_mut().zip(&delta[j..]).for_each(|(to, d)| *to = *to / weight - by * d);
         });
@@ -80,7 +95,7 @@ impl Moments {
     /// The covariances of all rows, written where it is said.
     pub(crate) fn covariances_over(&self, over: Over) -> Result<Covariances> {
         let folds: Vec<usize> = (0..self.options.folds).collect();
-        let products = Products::new(&self.layout, &self.lanes, &folds);
+        let products = self.products(&folds);
         if products.rest.rows < 2 {
             return Err(Error::TooFewRows { rows: products.rest.rows });
         }

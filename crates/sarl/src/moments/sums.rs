@@ -220,12 +220,12 @@ impl Sums {
 
     /// Multiplies each numeric column by its factor.
     pub(crate) fn rescale(&mut self, factors: &[f64]) {
-        for j in 0..self.columns {
-            let column = self.scatter.col_as_slice_mut(j);
-            for i in j..self.columns {
-                column[i] *= factors[i] * factors[j];
-            }
-        }
+        let columns = self.scatter.as_mut().par_col_iter_mut().enumerate();
+        columns.for_each(|(j, column)| {
+            let to = column.try_as_col_major_mut().map(|c| &mut c.as_slice_mut()[j..]);
+            let both = to.into_iter().flatten().zip(&factors[j..]);
+            both.for_each(|(to, factor)| *to *= factor * factors[j]);
+        });
         for table in &mut self.tables {
             for k in 0..table.ncols() {
                 multiply(table.col_as_slice_mut(k), factors);
