@@ -224,9 +224,9 @@ fn its_held_out_front_is_that_of_whole_problems() {
         let mut moments = Moments::new(layout.clone(), MomentsOptions::default()).unwrap();
         moments.push(&Block::new(x.as_ref()).class(&table.s)).unwrap();
         let map = FeatureMap::linear(50);
-        let points = erased_heldout_points(&moments, 9).unwrap();
-        for (place, point) in points.iter().enumerate() {
-            let goal = Goal::Lambda(place as f64 / 8.0);
+        let points = erased_heldout_points(&moments, 101).unwrap();
+        for place in [0, 1, 2, 5, 12, 50, 88, 99, 100] {
+            let (point, goal) = (&points[place], Goal::Lambda(place as f64 / 100.0));
             let erased = |c: &Covariances| {
                 let reduced = Reduced::new(c, 0.0).unwrap();
                 let whole = Model::new(&map, &layout, &reduced, None, goal.clone()).unwrap();
