@@ -67,6 +67,14 @@ impl Held {
         }
     }
 
+    /// Whether reading the file has recomputed that.
+    pub fn is_checked(&self) -> bool {
+        match self {
+            Held::Model(_) => true,
+            Held::Erasing(erasing) => erasing.is_checked(),
+        }
+    }
+
     pub fn criterion(&self) -> Criterion {
         match self {
             Held::Model(model) => criterion(model.as_ref()),

@@ -115,8 +115,13 @@ impl Report {
     fn words(&self) -> String {
         format!(
             "\n* the largest advantage: the share of the way from guessing to certainty, by AUC, balanced accuracy or R².\n\
-             Guaranteed is only this: on the rows of the fit, linear attackers explain at most {} of the variation in \
+             {}: on the rows of the fit, linear attackers explain at most {} of the variation in \
              what is hidden{}. What others predict is measured here, not bounded.\n",
+            match self.model.is_checked() {
+                true => "Guaranteed is only this",
+                false =>
+                    "What the fit has found, and stored without the sums that it comes from, is this",
+            },
             output::percent(self.model.leakage()),
             self.model.judged().map_or_else(String::new, |judged| judged.among)
         )
