@@ -128,7 +128,8 @@ def arguments() -> argparse.Namespace:
     """What was asked for."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
     parser.add_argument("--width", type=int, default=768, help="of the model (%(default)s)")
-    parser.add_argument("--batches", type=int, default=32, help="of 1,024 positions (%(default)s)")
+    parser.add_argument("--batches", type=int, default=16, help="of 1,024 positions (%(default)s)")
+    parser.add_argument("--turns", type=int, default=3, help="medians of so many (%(default)s)")
     parser.add_argument("--look", action="store_true", help="write nothing")
     parser.add_argument("--method", help=argparse.SUPPRESS)
     return parser.parse_args()
@@ -149,7 +150,9 @@ def main() -> None:
     if asked.method:
         print(json.dumps(measured(asked.method, asked.width, asked.batches)))
         return
-    found = {method: run(method, asked) for method in METHODS}
+    turns = [{method: run(method, asked) for method in METHODS} for _ in range(asked.turns)]
+    median = lambda m, name: statistics.median(turn[m][name] for turn in turns)
+    found = {m: {name: median(m, name) for name in turns[0][m]} for m in METHODS}
     rows = []
     for method, one in found.items():
         ratio = lambda name, one=one: f"{one[name] / max(found['leace'][name], 1e-9):.2f}"
@@ -164,7 +167,7 @@ def main() -> None:
     about = (
         f"`python python/benches/network.py`, the {len(NORMS)} norms of a Llama of {LAYERS} layers and width "
         f"{asked.width}, {asked.batches * SEQUENCES * LENGTH} positions in one pass, {os.cpu_count()} cores, "
-        "each method in a process of its own; fits have the forward passes in them; a batch has 1024 positions"
+        f"each method in a process of its own, medians of {asked.turns} in turns; fits have the forward passes in them; a batch has 1024 positions"
     )
     columns = [
         "method",

@@ -1,8 +1,8 @@
 //! What a model file makes of rows: z, or the features without what was erased.
 //!
-//! An erasure gives its rows in the columns of the features, as `Eraser.transform` does in Python. So
-//! does a whole model that keeps nothing but the features themselves: its file may be one of the same
-//! eraser. With a kernel, cells or fewer dimensions it is an encoder like any other.
+//! The file of an eraser gives rows in the columns of the features, as `Eraser.transform` does in Python,
+//! whether it holds a whole model or only directions. A model of `sarl fit -t :features` gives z, or the
+//! same where it is asked for.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -12,11 +12,15 @@ use sarl::{Criterion, Encoder, Erasing, Erasure, FitParams, LabelKind, Model, Ri
 use sarl_data::{DataBlock, Schema};
 use sarl_lab::Rows;
 use sarl_lab::criterion::{Judged, criterion, judged};
+use serde_json::Value;
 
 use crate::commands::retune::{bytes_of, read};
 use crate::data::with_block;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::progress;
+
+/// Where Python says what has written a file.
+const PYTHON: &str = "python";
 
 /// What a file holds that makes something of rows without labels.
 pub enum Held {
@@ -90,10 +94,18 @@ impl Held {
         }
     }
 
-    pub fn coder(&self) -> Coder {
+    /// Whether it is the file of an eraser.
+    pub fn is_eraser(&self) -> bool {
+        let said = self.extra().get(PYTHON).map(|text| serde_json::from_str::<Value>(text));
+        let class = said.and_then(Result::ok).is_some_and(|about| about["class"] == "Eraser");
+        matches!(self, Held::Erasing(_)) || class
+    }
+
+    /// What makes features of rows where that is asked for, or where it is an eraser's; else z.
+    pub fn coder(&self, erased: bool) -> Outcome<Coder> {
         match self {
-            Held::Model(model) => Coder::of(model),
-            Held::Erasing(erasing) => Coder::Erasure(erasing.erasure()),
+            Held::Model(model) => Coder::of(model, erased || self.is_eraser()),
+            Held::Erasing(erasing) => Ok(Coder::Erasure(erasing.erasure())),
         }
     }
 
@@ -115,7 +127,9 @@ impl Held {
     pub fn anew(&self, rows: &Rows, params: &FitParams) -> Outcome<Coder> {
         let fitted = rows.fit(params, &progress::interrupted)?;
         Ok(match self {
-            Held::Model(model) => Coder::of(&fitted.solve(model.goal().clone())?),
+            Held::Model(model) => {
+                Coder::of(&fitted.solve(model.goal().clone())?, self.is_eraser())?
+            }
             Held::Erasing(e) if e.is_preserving() => Coder::Erasure(fitted.preserve()?.erasure()),
             Held::Erasing(e) => Coder::Erasure(fitted.erase(e.goal().clone())?.erasure()),
         })
@@ -133,15 +147,22 @@ pub enum Coder {
 }
 
 impl Coder {
-    pub fn of(model: &Model) -> Self {
+    fn of(model: &Model, erased: bool) -> Outcome<Self> {
+        if !erased {
+            return Ok(Coder::Encoder(model.encoder()));
+        }
         let mut kept = model.labels().iter().filter(|l| l.role == Role::Target);
         let features = kept.all(|l| l.kind == LabelKind::Features);
         let plain = model.is_linear() && model.cap().is_none() && model.cells().is_none();
-        match (features && plain, model.erasure()) {
-            (true, Ok(erasure)) => Coder::Erasure(erasure),
-            (true, Err(_)) => Coder::Reconstruction(model.encoder()),
-            (false, _) => Coder::Encoder(model.encoder()),
+        if !(features && plain) {
+            let message = "--erased: the model is no erasure, which is linear, keeps nothing but the \
+                           features and has all dimensions";
+            return Err(Failure::usage(message).hint("fit it with `-t :features`"));
         }
+        Ok(match model.erasure() {
+            Ok(erasure) => Coder::Erasure(erasure),
+            Err(_) => Coder::Reconstruction(model.encoder()),
+        })
     }
 
     /// The encoder, where z itself is given.

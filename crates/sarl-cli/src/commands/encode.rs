@@ -22,7 +22,7 @@ pub fn run(options: &Encode, global: &Global) -> Outcome {
     let start = Instant::now();
     let held = Held::load(&options.model)?;
     let schema = schema_of(held.extra(), &options.model)?;
-    let coder = held.coder();
+    let coder = held.coder(options.erased)?;
     let cells = coder.encoder().filter(|encoder| encoder.cells().is_some());
     let source = Source::open(&options.data)?.with_threads(rayon::current_num_threads());
     let inputs = source.paths().chain([options.model.as_path()]);

@@ -126,7 +126,7 @@ impl Trisected {
         let seen = (seen || origin.is_none()) && !as_it_is;
         let probing = &options.probing;
         let mut parts =
-            files.read(schema, Some(&model.coder()), seen, probing, options.seed, global)?;
+            files.read(schema, Some(&model.coder(false)?), seen, probing, options.seed, global)?;
         parts.favourable = model.criterion().favourable();
         let anew = match (parts.split, &params) {
             (Split::Three, Some(params)) => {
