@@ -8,7 +8,8 @@ use std::ops::Range;
 use faer::Mat;
 use safetensors::SafeTensors;
 use sarl::{
-    Block, Erasing, FeatureMap, Fit, FitParams, Goal, Model, Moments, Oracle, Quadratic, Reduced,
+    Block, Erasing, FeatureMap, Fit, FitParams, Goal, Layers, Model, Moments, Oracle, Quadratic,
+    Reduced,
 };
 use sarl_data::Schema;
 
@@ -53,6 +54,15 @@ pub(crate) fn model(bytes: &[u8]) {
         let _ = Erasing::from_bytes(bytes).map(|erasing| {
             let again = erasing.to_bytes().expect("what was read can be written");
             Erasing::from_bytes(&again).expect("what was written can be read");
+            let erasure = erasing.erasure();
+            if erasing.inputs() <= 1000 {
+                let x = Mat::from_fn(3, erasing.inputs(), |i, j| (i + j) as f64);
+                let _ = erasure.apply(x.as_ref());
+            }
+        });
+        let _ = Layers::from_bytes(bytes).map(|layers| {
+            let again = layers.to_bytes().expect("what was read can be written");
+            Layers::from_bytes(&again).expect("what was written can be read");
         });
         let _ = Oracle::from_bytes(bytes).map(|oracle| {
             let again = oracle.to_bytes().expect("what was read can be written");

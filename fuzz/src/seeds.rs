@@ -254,7 +254,8 @@ fn models() -> Vec<Vec<u8>> {
     };
     let mut found: Vec<Vec<u8>> =
         fits().into_iter().map(|fit| model(fit).expect("it can be solved")).collect();
-    found.extend(erasing());
+    found.extend([0.0, 0.1].into_iter().filter_map(erasing));
+    found.extend(layers());
     found.extend(labelled().into_iter().flatten());
     found
 }
@@ -272,14 +273,21 @@ fn labelled() -> Option<[Vec<u8>; 2]> {
     Some([oracle.solve().ok()?.to_bytes().ok()?, quadratic.solve().ok()?.to_bytes().ok()?])
 }
 
-/// A full erasure is a file of its own kind.
-fn erasing() -> Option<Vec<u8>> {
+/// Erasures of layers of a network.
+fn layers() -> Option<Vec<u8>> {
+    let (found, taken) = (faer::mat![[1.0], [0.0]], faer::mat![[1.0, 0.5]]);
+    let layer = sarl::Layer::new("h.0", vec![1.0, 2.0], found, taken).ok()?;
+    sarl::Layers::new("parallel", vec![layer]).ok()?.to_bytes().ok()
+}
+
+/// A full or a partial erasure is a file of its own kind.
+fn erasing(leakage: f64) -> Option<Vec<u8>> {
     let x = Mat::from_fn(24, 3, |i, j| ((i * (5 + 2 * j)) % 13) as f64);
     let s: Vec<u32> = (0..24).map(|i| u32::from(x[(i, 0)] > 6.0)).collect();
     let layout = Layout::dense(3).keep_features().class("s", Role::Sensitive, 2);
     let mut fit = Fit::new(FitParams::default(), layout).ok()?;
     fit.push(&Block::new(x.as_ref()).class(&s)).ok()?;
-    fit.finish().ok()?.erase(Goal::Leakage(0.0)).ok()?.to_bytes().ok()
+    fit.finish().ok()?.erase(Goal::Leakage(leakage)).ok()?.to_bytes().ok()
 }
 
 fn moments() -> Vec<Vec<u8>> {

@@ -195,9 +195,9 @@ class Eraser(OneToOneFeatureMixin, LinearAdversaries, Encoder):  # type: ignore[
             Where to; a safetensors file, with no code in it.
         whole : bool, default=False
             Whether the erasure is stored with the problem that it solved, which is of the size
-            of n_features²: the command line needs it, and :meth:`retune` and :attr:`front_` of a
-            full erasure. Solving it takes time that grows with the cube of n_features. Partial
-            erasures of up to 128 features always are.
+            of n_features²: :meth:`retune` and :attr:`front_` of a full erasure need it, and the
+            reports of ``sarl audit``. Solving it takes time that grows with the cube of
+            n_features. Partial erasures of up to 128 features always are.
         """
         _files.save(self, self._whole() if whole else self._fitted(), path)
 

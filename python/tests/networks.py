@@ -14,10 +14,11 @@ HIDDEN, VOCABULARY, LENGTH = 32, 40, 10
 NAMES, WORDS, PRONOUNS, PAD = 16, range(16, 36), (36, 37), 38
 
 
-def sentences(count: int, seed: int = 0) -> dict[str, torch.Tensor]:
+def sentences(count: int, seed: int = 0, *, padded: bool = True) -> dict[str, torch.Tensor]:
     """Sentences "name word* pronoun word*", where the pronoun is that of the name's group.
 
-    Whoever predicts the pronoun needs the group. Names of the second group are fewer.
+    Whoever predicts the pronoun needs the group. Names of the second group are fewer. Without padding
+    all sentences have the same length.
     """
     rng = np.random.default_rng(seed)
     tokens = rng.choice(WORDS, size=(count, LENGTH))
@@ -25,7 +26,7 @@ def sentences(count: int, seed: int = 0) -> dict[str, torch.Tensor]:
     tokens[:, 0] = 2 * rng.integers(0, NAMES // 2, count) + group
     at = rng.integers(2, 5, count)
     tokens[np.arange(count), at] = np.asarray(PRONOUNS)[group]
-    lengths = rng.integers(6, LENGTH + 1, count)
+    lengths = rng.integers(6 if padded else LENGTH, LENGTH + 1, count)
     mask = np.arange(LENGTH) < lengths[:, None]
     tokens[~mask] = PAD
     return {
@@ -51,6 +52,15 @@ def llama(**options: Any) -> Any:
     )
     torch.manual_seed(0)
     return LlamaForCausalLM(config)
+
+
+def neox() -> Any:
+    from transformers import GPTNeoXConfig, GPTNeoXForCausalLM
+
+    sizes = {"hidden_size": HIDDEN, "intermediate_size": 64, "num_hidden_layers": 2}
+    config = GPTNeoXConfig(vocab_size=VOCABULARY, **sizes, num_attention_heads=4)
+    torch.manual_seed(0)
+    return GPTNeoXForCausalLM(config)
 
 
 def loss_of(model: Any, rows: dict[str, torch.Tensor]) -> torch.Tensor:

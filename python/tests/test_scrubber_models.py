@@ -1,4 +1,4 @@
-"""Scrubbers on families of models, in weights, in several processes, beside concept-erasure."""
+"""Scrubbers on families of models, in weights, in several processes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 import torch
 import torch.multiprocessing as mp
-from torch import nn
 
 import networks
 from sarl.torch import Scrubber
@@ -34,12 +33,6 @@ def gpt2():
     from transformers import GPT2Config, GPT2LMHeadModel
 
     return GPT2LMHeadModel(GPT2Config(vocab_size=40, n_embd=32, n_layer=2, n_head=4))
-
-
-def neox():
-    from transformers import GPTNeoXConfig, GPTNeoXForCausalLM
-
-    return GPTNeoXForCausalLM(GPTNeoXConfig(**TOKENS))
 
 
 def bert():
@@ -71,7 +64,7 @@ def clip():
 #: A model, its layers, its inputs, and where the mask is for.
 FAMILIES = {
     "llama": (networks.llama, ["model.layers.*"], text, "attention_mask"),
-    "gpt-neox": (neox, ["gpt_neox.layers.*"], text, "attention_mask"),
+    "gpt-neox": (networks.neox, ["gpt_neox.layers.*"], text, "attention_mask"),
     "gpt2": (gpt2, ["transformer.h.*"], text, "attention_mask"),
     "bert": (bert, ["encoder.layer.*"], text, "attention_mask"),
     "vit": (vit, ["**.layer*.[0-9]"], pictures, "attention_mask"),
@@ -230,44 +223,3 @@ def test_four_processes_are_one():
             for figure in ("leakage", "heldout"):
                 a, b = mine.concepts["group"][figure], layer.concepts["group"][figure]
                 assert a == pytest.approx(b, abs=1e-10)
-
-
-def test_beside_concept_erasure():
-    """The same erased activations as LeaceFitter's, in single precision."""
-    leace = pytest.importorskip("concept_erasure")
-    torch.manual_seed(0)
-    model = nn.Sequential(nn.Linear(48, 48), nn.Tanh())
-    x, s = torch.randn(4000, 48), torch.randint(0, 3, (4000,))
-    x[:, :3] += nn.functional.one_hot(s, 3)
-    batches = [(x[i : i + 500], s[i : i + 500]) for i in range(0, 4000, 500)]
-    ours = Scrubber("1").fit(model, batches)
-    with torch.no_grad():
-        hidden = model(x)
-        fitter = leace.LeaceFitter(48, 3, shrinkage=False, dtype=torch.float32)
-        for i in range(0, 4000, 500):
-            fitter.update(hidden[i : i + 500], nn.functional.one_hot(s[i : i + 500], 3).float())
-        with ours.scrub(model):
-            erased = model(x)
-    expected = fitter.eraser(hidden)
-    assert ours.layers_["1"].directions == 2
-    torch.testing.assert_close(erased, expected, atol=1e-5, rtol=1e-5)
-    assert (hidden - erased).abs().max() > 0.1, "the control"
-
-
-def test_a_transformer_beside_concept_erasure():
-    """The same at a layer of a trained transformer, at the positions that count.
-
-    Some directions vary by less than a millionth of others: LeaceFitter needs double precision there.
-    """
-    leace = pytest.importorskip("concept_erasure")
-    model, rows, name = networks.trained(), networks.sentences(1000), "model.layers.0"
-    ours = Scrubber(name).fit(model, networks.batches(rows, 200), concepts="group")
-    hidden = torch.from_numpy(networks.activations(model, [name], rows)[name])
-    with ours.scrub(model):
-        erased = torch.from_numpy(networks.activations(model, [name], rows)[name])
-    fitter = leace.LeaceFitter(networks.HIDDEN, 2, shrinkage=False, dtype=torch.float64)
-    s = torch.from_numpy(networks.labels(rows))
-    fitter.update(hidden, nn.functional.one_hot(s, 2).double())
-    scale = hidden.abs().max()
-    assert (erased - fitter.eraser(hidden)).abs().max() < 1e-5 * scale
-    assert (hidden - erased).abs().max() > 1e-2 * scale, "the control"

@@ -2,12 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use sarl::Model;
 use sarl_data::{BlockOptions, Schema, Source, Unseen, same_file};
 use sarl_eval::{Probe, probes};
 use sarl_lab::{Parts, choose};
 
 use crate::args::{Global, ProbeOptions, UnseenPolicy};
+use crate::coding::Coder;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::memory;
 
@@ -58,12 +58,12 @@ impl Files {
         self.data.paths().chain(self.test.iter().flat_map(Source::paths))
     }
 
-    /// Reads the rows and gives each its part; encoded, if there is a model. `seen` says whether the
+    /// Reads the rows and gives each its part; encoded, if there is something that does it. `seen` says whether the
     /// encoder was fitted on DATA, or will be, or may have been.
     pub fn read(
         &self,
         schema: &Schema,
-        model: Option<&Model>,
+        coder: Option<&Coder>,
         seen: bool,
         options: &ProbeOptions,
         seed: u64,
@@ -78,7 +78,7 @@ impl Files {
         };
         let draw = (options.rows as usize, seed);
         let read = |source: &Source, name: &str| {
-            let rows = memory::read(source, schema, model, &reading, draw, global)?;
+            let rows = memory::read(source, schema, coder, &reading, draw, global)?;
             match rows.len() {
                 0 => Err(Failure::new(Exit::Data, format!("{name} has no rows"))),
                 _ => Ok(rows),

@@ -4,6 +4,7 @@
 mod args;
 mod attributes;
 mod certificate;
+mod coding;
 mod commands;
 mod data;
 mod demand;

@@ -1,32 +1,30 @@
 //! Rows of files in memory.
 
-use faer::{Mat, MatRef};
-use sarl::{Encoder, Model};
+use faer::MatRef;
 use sarl_data::{BlockOptions, DataBlock, LabelColumn, LabelValues, Schema, Source};
 use sarl_eval::Labels;
 use sarl_lab::{Reservoir, Rows};
 
 use crate::args::Global;
-use crate::data::with_block;
+use crate::coding::Coder;
 use crate::failure::Outcome;
 use crate::progress::Pass;
 
-/// Reads at most `cap` rows, drawn uniformly; encoded, if there is a model.
+/// Reads at most `cap` rows, drawn uniformly; encoded, if there is something that does it.
 pub fn read(
     source: &Source,
     schema: &Schema,
-    model: Option<&Model>,
+    coder: Option<&Coder>,
     options: &BlockOptions,
     (cap, seed): (usize, u64),
     global: &Global,
 ) -> Outcome<Rows> {
-    let encoder = model.map(Model::encoder);
     let mut kept = Kept { draw: Reservoir::new(cap, seed), flat: Flat::default() };
     let mut pass = Pass::new("reading rows", source.rows_hint().map(|h| h.rows), global.quiet);
     let mut blocks = source.blocks(schema, options)?;
     while let Some(block) = blocks.next() {
         let block = block?;
-        kept.push(&block, encoder.as_ref())?;
+        kept.push(&block, coder)?;
         blocks.recycle(block);
         pass.check(kept.draw.seen())?;
     }
@@ -34,7 +32,7 @@ pub fn read(
     let mat = |values: &[f64], columns| {
         MatRef::from_row_major_slice(values, places.len(), columns).to_owned()
     };
-    let (x, z) = (mat(&x, schema.width()), mat(&z, encoder.map_or(0, |e| e.dim())));
+    let (x, z) = (mat(&x, schema.width()), mat(&z, coder.map_or(0, Coder::dim)));
     let of = draw.seen();
     let mut rows = Rows { places, z, targets, sensitives, weights, of, ..Rows::new(x) };
     name(&mut rows, schema);
@@ -81,16 +79,12 @@ struct Flat {
 }
 
 impl Kept {
-    /// Takes a block in, encoded if there is an encoder.
-    fn push(&mut self, block: &DataBlock, encoder: Option<&Encoder>) -> Outcome {
+    /// Takes a block in.
+    fn push(&mut self, block: &DataBlock, coder: Option<&Coder>) -> Outcome {
         let Kept { draw, flat } = self;
         let x = block.densify();
-        let z = match encoder {
-            Some(encoder) => with_block(block, |b| Ok(encoder.encode_block(b)?))?,
-            None => Mat::zeros(block.rows, 0),
-        };
-        let dim = z.ncols();
-        let z: Vec<f64> = (0..block.rows).flat_map(|i| z.row(i).iter().copied()).collect();
+        let z = coder.map_or_else(|| Ok(Vec::new()), |coder| coder.block(block))?;
+        let dim = coder.map_or(0, Coder::dim);
         let width = x.len().checked_div(block.rows).unwrap_or(0);
         if draw.seen() == 0 {
             let empty = |columns: &[LabelColumn]| columns.iter().flat_map(empty).collect();

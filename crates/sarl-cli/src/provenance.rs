@@ -1,6 +1,7 @@
 //! What a model file says of its fit beside the encoder. This is the one place that knows under which
 //! names it is kept.
 
+use std::collections::BTreeMap;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
@@ -35,15 +36,16 @@ pub struct Provenance {
 }
 
 impl Provenance {
-    /// What a model says. What it does not say is left out; what cannot be read is an error.
-    pub fn of(model: &Model) -> Outcome<Self> {
-        let schema = model.extra.get(SCHEMA).map(|text| Schema::from_json(text)).transpose()?;
+    /// What the texts of a file say. What they do not say is left out; what cannot be read is an
+    /// error.
+    pub fn of(extra: &BTreeMap<String, String>) -> Outcome<Self> {
+        let schema = extra.get(SCHEMA).map(|text| Schema::from_json(text)).transpose()?;
         Ok(Provenance {
             schema,
-            heldout: said(model, HELDOUT)?.flatten(),
-            heldout_labels: said(model, HELDOUT_LABELS)?.flatten(),
-            origin: said(model, ORIGIN)?,
-            public_landmarks: model.extra.contains_key(PUBLIC_LANDMARKS),
+            heldout: said(extra, HELDOUT)?.flatten(),
+            heldout_labels: said(extra, HELDOUT_LABELS)?.flatten(),
+            origin: said(extra, ORIGIN)?,
+            public_landmarks: extra.contains_key(PUBLIC_LANDMARKS),
         })
     }
 
@@ -62,8 +64,8 @@ impl Provenance {
     }
 }
 
-fn said<T: DeserializeOwned>(model: &Model, name: &str) -> Outcome<Option<T>> {
-    let Some(text) = model.extra.get(name) else { return Ok(None) };
+fn said<T: DeserializeOwned>(extra: &BTreeMap<String, String>, name: &str) -> Outcome<Option<T>> {
+    let Some(text) = extra.get(name) else { return Ok(None) };
     let unread = |e| {
         let message = format!("what the model says of its fit (`{name}`) cannot be read: {e}");
         Failure::new(Exit::Data, message)

@@ -127,7 +127,47 @@ fn erasure_keeps_the_features_themselves() {
     assert_eq!((&fit["dim"], &fit["bounds"]["labels"]["target"]), (&json!(3), &json!(4)));
     assert!(number(&fit["leakage"]) < 1e-9 && number(&fit["utility"]) > 0.5);
     folder.sarl("info m.safetensors").succeeded();
-    folder.sarl("encode m.safetensors m.csv -o z.npy").succeeded();
+    let erased = json_of(&folder, "encode m.safetensors m.csv --erased --keep s -o erased.csv");
+    assert_eq!((&erased["dim"], &erased["erased"]), (&json!(4), &json!(true)));
+    let z = json_of(&folder, "encode m.safetensors m.csv -o z.npy");
+    assert_eq!((&z["dim"], &z["erased"]), (&json!(3), &json!(false)));
+    let text = folder.text("erased.csv");
+    assert_eq!(text.lines().next(), Some("s,x0,x1,x2,x3"));
+    // The means of the classes are one in every column: nothing linear is left.
+    let rows: Vec<Vec<&str>> = text.lines().skip(1).map(|l| l.split(',').collect()).collect();
+    for column in 1..=4 {
+        let mean = |class: &str| {
+            let of = rows.iter().filter(|r| r[0] == class).map(|r| r[column].parse::<f64>());
+            let values: Vec<f64> = of.map(Result::unwrap).collect();
+            values.iter().sum::<f64>() / values.len() as f64
+        };
+        assert!((mean(rows[0][0]) - mean(other(&rows))).abs() < 1e-9, "column {column}");
+    }
+}
+
+/// A class that the first row does not have.
+fn other<'a>(rows: &[Vec<&'a str>]) -> &'a str {
+    rows.iter().map(|r| r[0]).find(|class| *class != rows[0][0]).unwrap()
+}
+
+/// With a ridge z is turned back into the features; with fewer dimensions there is only z.
+#[test]
+fn what_keeps_the_features_gives_features() {
+    let folder = Folder::with_people();
+    let labels = "people.csv -t :features -s sex --drop id,weight,score";
+    let fit = |more: &str| json_of(&folder, &format!("fit {labels} {more} -o m.safetensors"));
+    let encode = || {
+        json_of(&folder, "encode m.safetensors people.csv --erased -o e.csv");
+        folder.text("e.csv").lines().next().unwrap().to_owned()
+    };
+    fit("--max-leakage 0.01 --ridge 0");
+    let names = encode();
+    assert!(names.starts_with("age,hours") && names.contains("work="), "{names}");
+    fit("--max-leakage 0.01 --ridge 0.1");
+    assert_eq!(encode(), names);
+    fit("--max-leakage 0.01 --dim 2");
+    let refused = folder.fails("encode m.safetensors people.csv --erased -o e.csv", 2);
+    assert!(refused.contains("--erased: the model is no erasure"), "{refused}");
 }
 
 #[test]

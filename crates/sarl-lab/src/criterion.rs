@@ -1,7 +1,9 @@
 //! What an encoder's figures are about, in words: all of an attribute, or what tells it among rows of
 //! the same target.
 
-use sarl::{Criterion, LabelKind, Model, Role};
+use std::collections::BTreeMap;
+
+use sarl::{Criterion, Erasing, Label as Column, LabelKind, Model, Role};
 use serde_json::{Value, json};
 
 use crate::plain;
@@ -18,13 +20,51 @@ pub struct Judged {
     pub allowed: String,
 }
 
+/// What hides attributes: an encoder, or an erasure.
+pub trait Hides {
+    /// What of them is hidden.
+    fn criterion(&self) -> Criterion;
+    /// What is kept and hidden.
+    fn labels(&self) -> &[Column];
+    /// Texts that it carries.
+    fn texts(&self) -> &BTreeMap<String, String>;
+}
+
+impl Hides for Model {
+    fn criterion(&self) -> Criterion {
+        self.params().map(|p| p.criterion).unwrap_or_default()
+    }
+
+    fn labels(&self) -> &[Column] {
+        self.labels()
+    }
+
+    fn texts(&self) -> &BTreeMap<String, String> {
+        &self.extra
+    }
+}
+
+impl Hides for Erasing {
+    fn criterion(&self) -> Criterion {
+        self.criterion()
+    }
+
+    fn labels(&self) -> &[Column] {
+        self.labels()
+    }
+
+    fn texts(&self) -> &BTreeMap<String, String> {
+        self.extra()
+    }
+}
+
 /// The criterion of a model.
-pub fn criterion(model: &Model) -> Criterion {
-    model.params().map(|p| p.criterion).unwrap_or_default()
+pub fn criterion(model: &impl Hides) -> Criterion {
+    model.criterion()
 }
 
 /// What the figures of a model are about, where it is not all of an attribute.
-pub fn judged(model: &Model) -> Option<Judged> {
+pub fn judged(model: &impl Hides) -> Option<Judged> {
     let of = |role: Role| {
         let labels = model.labels().iter().filter(|l| l.role == role);
         labels.map(|l| plain(&l.name)).collect::<Vec<_>>().join(" and ")
@@ -32,7 +72,7 @@ pub fn judged(model: &Model) -> Option<Judged> {
     let hidden = of(Role::Sensitive);
     // Where the features are kept, the model itself does not know beside what.
     let keeps = model.labels().iter().any(|l| l.kind == LabelKind::Features);
-    let table = model.extra.get(SCHEMA).and_then(|text| Table::from_json(text).ok());
+    let table = model.texts().get(SCHEMA).and_then(|text| Table::from_json(text).ok());
     let (target, numbers) = match table.filter(|_| keeps) {
         Some(table) => {
             let names: Vec<_> = table.targets.iter().map(|l| plain(&l.name)).collect();
@@ -72,7 +112,7 @@ pub fn judged(model: &Model) -> Option<Judged> {
 }
 
 /// The criterion as JSON has it.
-pub fn json(model: &Model) -> Value {
+pub fn json(model: &impl Hides) -> Value {
     let criterion = criterion(model);
     let mut value = json!({ "criterion": criterion.name() });
     if let Some(code) = criterion.favourable() {
@@ -82,8 +122,8 @@ pub fn json(model: &Model) -> Value {
 }
 
 /// The name of a class of the first target.
-fn class(model: &Model, code: u32) -> String {
-    let table = model.extra.get(SCHEMA).and_then(|text| Table::from_json(text).ok());
+fn class(model: &impl Hides, code: u32) -> String {
+    let table = model.texts().get(SCHEMA).and_then(|text| Table::from_json(text).ok());
     let name = table.and_then(|table| match &table.targets.first()?.values {
         LabelValues::Class { values, .. } => values.get(code as usize).cloned(),
         LabelValues::Number { .. } => None,

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -47,10 +47,28 @@ class Rows:
 class Reader:
     """How batches are read: see :meth:`Scrubber.fit`."""
 
-    concepts: str | Sequence[str] | None = None
+    concepts: str | Collection[str] | None = None
     mask: str | Mapping[str, str | None] | None = "attention_mask"
     weights: str | None = None
     forward: Callable[[nn.Module, Any], Any] | None = None
+
+    @classmethod
+    def of(cls, options: Mapping[str, Any]) -> Reader:
+        """From keywords of a user."""
+        known = [field.name for field in fields(cls)]
+        wrong = next((name for name in options if name not in known), None)
+        if wrong is not None:
+            names = ", ".join(known)
+            raise TypeError(f"unknown keyword {wrong!r}: expected some of {names}")
+        return cls(**options)
+
+    def inputs(self, example: Any) -> Any:
+        """What of a batch goes into the model, also where it has no concepts."""
+        if isinstance(example, Mapping):
+            names = [self.concepts] if isinstance(self.concepts, str) else self.concepts or ()
+            beside = {*names, self.weights}
+            return {k: v for k, v in example.items() if k not in beside}
+        return example if isinstance(example, Tensor) else self._parts(example)[0]
 
     def read(self, batch: Any) -> tuple[Any, Positions]:
         """What goes into the model, and what is known of its positions."""

@@ -11,6 +11,7 @@ import numpy as np
 
 from .. import _core
 from ._fitting import Layer
+from ._merging import MAGIC
 
 
 def save(scrubber: Any, path: str | os.PathLike[str]) -> None:
@@ -27,6 +28,10 @@ def load(cls: Any, path: str | os.PathLike[str]) -> Any:
     """Reads it."""
     with open(path, "rb") as file:
         data = file.read()
+    if data.startswith(MAGIC):
+        raise ValueError(
+            f"{os.fspath(path)}: this is the state of a fit; Scrubber.from_bytes reads its bytes"
+        )
     try:
         order, about, matrices, extra = _core.read_layers(data)
         params = json.loads(json.loads(extra).get("params", "{}"))

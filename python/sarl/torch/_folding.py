@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
 from ._fitting import Layer
-from ._hooks import Hooks
+from ._hooks import Hooks, module_of
 
 #: What may be asked of a tensor without using its values.
 ASKED = {"shape", "dtype", "device", "size", "dim", "ndim", "layout", "is_floating_point", "numel"}
@@ -59,7 +59,7 @@ def fold(
 
 
 def _fold(model: nn.Module, layer: Layer, uses: Uses | None) -> Fold:
-    module = model.get_submodule(layer.name)
+    module = module_of(model, layer.name)
     if is_linear(module):
         _write(module, layer, after=layer.at == "output")
         return Fold(layer.name, (layer.name,))
@@ -183,7 +183,7 @@ def _uses(model: nn.Module, layers: Mapping[str, Layer], run: Callable[[], Any])
         for name, layer in layers.items():
             if layer.at == "output":
                 act = lambda hidden, name=name: mark(name, hidden)
-                hooks.add(model.get_submodule(name), "output", act)
+                hooks.add(module_of(model, name), "output", act)
         try:
             with watch:
                 result = run()

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any
 
+import torch
 from torch import Tensor, nn
 from torch.utils.hooks import RemovableHandle
 
 #: What a hook does with the activations: gives others, or None to leave them.
 Act = Callable[[Tensor], Tensor | None]
+
+#: What `torch.compile` puts before the names of a model.
+COMPILED = "_orig_mod"
 
 #: Names that models have for the input of a layer, where it comes as a keyword.
 INPUTS = ("hidden_states", "input", "x", "hidden_state")
@@ -32,12 +37,39 @@ def matches(name: str, pattern: str) -> bool:
 def find(model: nn.Module, patterns: str | Sequence[str]) -> list[str]:
     """The names of the modules that match any of the patterns, in the order of the model."""
     wanted = [patterns] if isinstance(patterns, str) else list(patterns)
-    names = [name for name, _ in model.named_modules() if name]
+    names = [name.removeprefix(f"{COMPILED}.") for name, _ in model.named_modules()]
+    names = [name for name in names if name not in ("", COMPILED)]
     for pattern in wanted:
         if not any(matches(name, pattern) for name in names):
             some = ", ".join(map(repr, names[:8]))
             raise ValueError(f"no module is called {pattern!r}; there are {some}, …")
     return [name for name in names if any(matches(name, p) for p in wanted)]
+
+
+def module_of(model: nn.Module, name: str) -> nn.Module:
+    """The layer of this name."""
+    try:
+        return model.get_submodule(name)
+    except AttributeError:
+        kind = type(model).__name__
+        raise ValueError(f"the model, a {kind}, has no layer {name!r}") from None
+
+
+def forget_compiled() -> None:
+    """Lets compiled code be made anew, for the hooks that are there now.
+
+    PyTorch does not look whether hooks came or went since it compiled a model: what was compiled without
+    them would go on without erasing anything.
+    """
+    if "torch._dynamo" in sys.modules:
+        torch.compiler.reset()
+
+
+def is_compiled(model: nn.Module) -> bool:
+    """Whether a model, or a part of it, runs by `torch.compile`."""
+    modules = list(model.modules())
+    wrapped = any(hasattr(module, COMPILED) for module in modules)
+    return wrapped or any(getattr(m, "_compiled_call_impl", None) is not None for m in modules)
 
 
 def attach(module: nn.Module, at: str, act: Act) -> RemovableHandle:
@@ -103,6 +135,15 @@ class Hooks:
 
     def __exit__(self, *_: object) -> None:
         self.remove()
+
+
+class Erasers(Hooks):
+    """Hooks that stay while others run the model."""
+
+    def remove(self) -> None:
+        """Takes all of them off."""
+        super().remove()
+        forget_compiled()
 
 
 class Stop(Exception):

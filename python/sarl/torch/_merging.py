@@ -49,7 +49,10 @@ def from_bytes(cls: Any, data: bytes) -> Any:
     """The inverse."""
     start = len(MAGIC) + 8
     if len(data) < start or bytes(data[: len(MAGIC)]) != MAGIC:
-        raise ValueError("these are not the bytes of a scrubber")
+        raise ValueError(
+            "these are not the bytes of Scrubber.to_bytes or of a checkpoint; a file of Scrubber.save is "
+            "read by Scrubber.load"
+        )
     (size,) = struct.unpack("<Q", data[len(MAGIC) : start])
     try:
         head = json.loads(data[start : start + size])

@@ -15,7 +15,7 @@ from .._progress import Bar
 from . import _files
 from ._batch import Positions, Reader, rows_at
 from ._fitting import Layer, add, new_moments, solve
-from ._hooks import Hooks, Stop, find
+from ._hooks import Hooks, Stop, find, module_of
 from ._merging import to_bytes
 from ._running import Erasing, evaluating, times, uninterrupted
 
@@ -96,7 +96,7 @@ class Passes:
         met: list[str] = []
         with evaluating(model), Hooks() as hooks:
             for name in names:
-                hooks.add(model.get_submodule(name), self.at, partial(_note, met, name))
+                hooks.add(module_of(model, name), self.at, partial(_note, met, name))
             first = next(iter(batches), None)
             if first is None:
                 raise ValueError("there are no batches")
@@ -115,7 +115,7 @@ class Passes:
         with Hooks() as hooks:
             for name in wanted:
                 act = self._collector(name, positions, index, stop=name == last)
-                hooks.add(model.get_submodule(name), self.at, act)
+                hooks.add(module_of(model, name), self.at, act)
             if self.order != "parallel":
                 self._erase(model, hooks)
             with contextlib.suppress(Stop):
@@ -163,7 +163,7 @@ class Passes:
             if name not in self._done:
                 raise ValueError(f"the layer {name!r} is not among those that were fitted")
             layer = self._done[name]
-            hooks.add(model.get_submodule(name), layer.at, Erasing(layer))
+            hooks.add(module_of(model, name), layer.at, Erasing(layer))
 
     def _write(self, checkpoint: Any) -> None:
         if checkpoint is not None:

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from ._fitting import Layer
+from ._hooks import is_compiled
 
 
 class Erasing:
@@ -44,15 +45,25 @@ def times(name: str, count: int) -> str:
 
 @contextlib.contextmanager
 def evaluating(model: nn.Module) -> Iterator[None]:
-    """Evaluation mode without gradients, for as long as it lasts."""
+    """Evaluation mode without gradients, for as long as it lasts; not compiled, for hooks that change."""
     modes = {module: module.training for module in model.modules()}
     model.eval()
     try:
-        with torch.no_grad():
+        with torch.no_grad(), uncompiled(model):
             yield
     finally:
         for module, mode in modes.items():
             module.training = mode
+
+
+def uncompiled(model: nn.Module) -> contextlib.AbstractContextManager[Any]:
+    """A model that was compiled runs as it was written."""
+    if not is_compiled(model):
+        return contextlib.nullcontext()
+    if not hasattr(torch.compiler, "set_stance"):
+        raise ValueError("the model is compiled: fit it before torch.compile, or with PyTorch 2.6")
+    eager: contextlib.AbstractContextManager[Any] = torch.compiler.set_stance("force_eager")
+    return eager
 
 
 @contextlib.contextmanager

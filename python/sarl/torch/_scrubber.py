@@ -13,7 +13,7 @@ from . import _files, _merging
 from ._batch import Reader
 from ._fitting import Layer, new_moments
 from ._folding import Fold, fold
-from ._hooks import Hooks
+from ._hooks import Erasers, Hooks, forget_compiled
 from ._passes import Passes
 from ._running import evaluating
 
@@ -164,13 +164,20 @@ class Scrubber(Passes):
         reader = Reader(concepts, mask, weights, forward)
         return self._fit(model, batches, reader, checkpoint)
 
-    def resume(self, model: nn.Module, batches: Iterable[Any], **options: Any) -> Scrubber:
+    def resume(
+        self,
+        model: nn.Module,
+        batches: Iterable[Any],
+        *,
+        checkpoint: str | os.PathLike[str] | None = None,
+        **options: Any,
+    ) -> Scrubber:
         """Go on with a fit that was interrupted; see :meth:`fit` for the parameters.
 
-        Batches must come in the same order: those that are in the sums are passed over.
+        Batches must come in the same order, not shuffled anew: as many as are in the sums are passed
+        over.
         """
-        checkpoint = options.pop("checkpoint", None)
-        return self._fit(model, batches, Reader(**options), checkpoint)
+        return self._fit(model, batches, Reader.of(options), checkpoint)
 
     def _fit(
         self, model: nn.Module, batches: Iterable[Any], reader: Reader, checkpoint: Any
@@ -186,15 +193,21 @@ class Scrubber(Passes):
             raise
         return self
 
-    def collect(self, model: nn.Module, batches: Iterable[Any], **options: Any) -> Scrubber:
+    def collect(
+        self,
+        model: nn.Module,
+        batches: Iterable[Any],
+        *,
+        checkpoint: str | os.PathLike[str] | None = None,
+        **options: Any,
+    ) -> Scrubber:
         """Add up the rows of one pass, without solving: for files of several machines.
 
         Parallel: of all layers. Sequential: of the next layer that is not solved yet. Then
         :meth:`merge` what others have added up, and :meth:`solve`. See :meth:`fit` for the
         parameters.
         """
-        checkpoint = options.pop("checkpoint", None)
-        self._collect(model, batches, Reader(**options), checkpoint)
+        self._collect(model, batches, Reader.of(options), checkpoint)
         return self
 
     def solve(self) -> Scrubber:
@@ -232,10 +245,12 @@ class Scrubber(Passes):
         Returns
         -------
         Hooks
-            A context that takes the hooks off at its end; also `remove()`.
+            A context that takes the hooks off at its end; also `remove()`. What `torch.compile` has
+            made of this or of other models is made anew, both when hooks come and when they go.
         """
-        hooks = Hooks()
+        hooks = Erasers()
         self._erase(model, hooks, self.layers_ if only is None else only)
+        forget_compiled()
         return hooks
 
     def fold(self, model: nn.Module, example: Any = None, **options: Any) -> list[Fold]:
@@ -250,9 +265,10 @@ class Scrubber(Passes):
         model : nn.Module
             Its weights are replaced; `copy.deepcopy` it first to keep them.
         example : batch, optional
-            A batch as in :meth:`fit`. Without it only linear layers themselves are folded into.
+            A batch as in :meth:`fit`, or only what goes into the model. Without it only linear
+            layers themselves are folded into.
         **options
-            `concepts`, `weights` and `forward` of :meth:`fit`, for the example.
+            `weights` and `forward` of :meth:`fit`, for the example.
 
         Returns
         -------
@@ -263,8 +279,9 @@ class Scrubber(Passes):
         """
         run = None
         if example is not None:
-            reader = Reader(**options)
-            inputs = reader.read(example)[0]
+            known = {name for layer in self.layers_.values() for name in layer.concepts}
+            reader = Reader.of({"concepts": known, **options})
+            inputs = reader.inputs(example)
             run = lambda: reader.run(model, inputs)
         with evaluating(model):
             return fold(model, self.layers_, run)

@@ -228,6 +228,10 @@ pub struct Encode {
     /// Where to write z: .csv, .parquet, .arrow or .npy; - is stdout, as CSV
     #[arg(long, short, value_name = "FILE")]
     pub output: PathBuf,
+    /// Write the features without what was erased, not z: for models of `-t :features`; files of an
+    /// eraser always do
+    #[arg(long)]
+    pub erased: bool,
     /// Columns to pass through, before those of z
     #[arg(long, value_name = "COL,…", value_delimiter = ',')]
     pub keep: Vec<String>,

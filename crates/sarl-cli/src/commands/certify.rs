@@ -28,9 +28,9 @@ pub fn run(options: &Certify, global: &Global) -> Outcome {
         let message = format!("--confidence is {confidence}: expected above 0, below 1");
         return Err(Failure::usage(message));
     }
-    let schema = schema_of(&model, &options.model)?;
+    let schema = schema_of(&model.extra, &options.model)?;
     let source = Source::open(&options.data)?.with_threads(rayon::current_num_threads());
-    let origin = Provenance::of(&model)?.origin;
+    let origin = Provenance::of(&model.extra)?.origin;
     if let Some(path) = origin.as_ref().map(|o| o.saw(source.inputs())).transpose()?.flatten() {
         let message = format!(
             "{}: the encoder was fitted on these rows, so they prove nothing about it",

@@ -1,14 +1,14 @@
 //! `sarl encode`.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Instant;
 
-use sarl::Model;
 use sarl_data::{BlockOptions, Gaps, Labels, Schema, Source, Unseen, Writer, with_codes};
 use serde_json::json;
 
-use super::retune::load;
 use crate::args::{Encode, Global, PrecisionName, UnseenPolicy};
+use crate::coding::{Held, flat};
 use crate::data::with_block;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::progress::Pass;
@@ -20,9 +20,10 @@ const CELL: &str = "cell";
 
 pub fn run(options: &Encode, global: &Global) -> Outcome {
     let start = Instant::now();
-    let model = load(&options.model)?;
-    let schema = schema_of(&model, &options.model)?;
-    let encoder = model.encoder();
+    let held = Held::load(&options.model)?;
+    let schema = schema_of(held.extra(), &options.model)?;
+    let coder = held.coder(options.erased)?;
+    let cells = coder.encoder().filter(|encoder| encoder.cells().is_some());
     let source = Source::open(&options.data)?.with_threads(rayon::current_num_threads());
     let inputs = source.paths().chain([options.model.as_path()]);
     outputs::check([options.output.as_path()], inputs, global)?;
@@ -38,24 +39,22 @@ pub fn run(options: &Encode, global: &Global) -> Outcome {
         gaps: Gaps::Mark,
         ..Default::default()
     };
-    // The columns of a centre are counted from 1.
-    let first = usize::from(encoder.cells().is_some());
-    let mut names: Vec<String> = (first..encoder.dim() + first).map(|j| format!("z{j}")).collect();
+    let mut names = coder.names(&schema);
     let mut keep = options.keep.clone();
     // A matrix file has no other columns than numbers.
     let is_matrix = options.output.extension().is_some_and(|e| e.eq_ignore_ascii_case("npy"));
-    match encoder.cells() {
+    match cells {
         Some(_) if is_matrix => names.insert(0, CELL.to_owned()),
         Some(_) => keep.push(CELL.to_owned()),
         None => {}
     }
     let engine = device::engine(&options.device, PrecisionName::Double)?;
-    let mut there = match &engine {
-        Some(engine) => {
+    let mut there = match (&engine, coder.encoder()) {
+        (Some(engine), Some(encoder)) => {
             let rows = source.rows_hint().map_or(0, |hint| hint.rows);
             encoder.encoding(engine.as_ref(), rows)?
         }
-        None => None,
+        _ => None,
     };
     let mut blocks = source.blocks(&schema, &reading)?;
     let mut writer = Writer::create(&options.output, &names, &keep)?;
@@ -63,16 +62,17 @@ pub fn run(options: &Encode, global: &Global) -> Outcome {
     let (mut rows, mut dropped) = (0, 0);
     while let Some(block) = blocks.next() {
         let block = block?;
-        let z = with_block(&block, |b| match &mut there {
-            Some(there) => Ok(encoder.encode_with(there.as_mut(), b)?),
-            None => Ok(encoder.encode_block(b)?),
-        })?;
-        let mut flat: Vec<f64> = (0..z.nrows()).flat_map(|i| z.row(i).iter().copied()).collect();
+        let mut z = match (&mut there, coder.encoder()) {
+            (Some(there), Some(encoder)) => {
+                flat(&with_block(&block, |b| Ok(encoder.encode_with(there.as_mut(), b)?))?)
+            }
+            _ => coder.block(&block)?,
+        };
         for row in &block.gaps {
-            flat[row * z.ncols()..][..z.ncols()].fill(f64::NAN);
+            z[row * coder.dim()..][..coder.dim()].fill(f64::NAN);
         }
         dropped += block.gaps.len();
-        if encoder.cells().is_some() {
+        if let Some(encoder) = cells {
             let cells = with_block(&block, |b| Ok(encoder.cells_of(b)?))?;
             let known = |(i, cell): (usize, u32)| (!block.gaps.contains(&i)).then_some(cell);
             let cells = cells.into_iter().enumerate().map(known);
@@ -80,14 +80,14 @@ pub fn run(options: &Encode, global: &Global) -> Outcome {
                 let row = |(cell, z): (Option<u32>, &[f64])| {
                     [&[cell.map_or(f64::NAN, f64::from)], z].concat()
                 };
-                flat = cells.zip(flat.chunks(z.ncols())).flat_map(row).collect();
-                writer.write(&flat, block.rows, None)?;
+                z = cells.zip(z.chunks(coder.dim())).flat_map(row).collect();
+                writer.write(&z, block.rows, None)?;
             } else {
                 let keep = with_codes(block.keep.as_ref(), CELL, cells)?;
-                writer.write(&flat, block.rows, Some(&keep))?;
+                writer.write(&z, block.rows, Some(&keep))?;
             }
         } else {
-            writer.write(&flat, block.rows, block.keep.as_ref())?;
+            writer.write(&z, block.rows, block.keep.as_ref())?;
         }
         rows += block.rows as u64;
         blocks.recycle(block);
@@ -98,7 +98,8 @@ pub fn run(options: &Encode, global: &Global) -> Outcome {
     if dropped > 0 {
         let have =
             if dropped == 1 { "row has a missing value" } else { "rows have missing values" };
-        output::note(global, &format!("{dropped} {have}: there z is empty (NaN)"));
+        let what = if coder.encoder().is_some() { "z" } else { "the result" };
+        output::note(global, &format!("{dropped} {have}: there {what} is empty (NaN)"));
     }
     let used = engine.filter(|_| there.is_some()).map(|engine| engine.name());
     if let Some(name) = &used {
@@ -109,22 +110,26 @@ pub fn run(options: &Encode, global: &Global) -> Outcome {
         true => output::print_json(&json!({
             "rows": rows,
             "dropped": dropped,
-            "dim": encoder.dim(),
+            "dim": coder.dim(),
+            "erased": coder.encoder().is_none(),
             "device": used.as_deref().unwrap_or("cpu"),
             "output": output::path_json(&options.output),
             "seconds": { "total": seconds },
         })),
-        false => output::print(&format!(
-            "{rows} rows encoded in {}, written to {}",
-            output::dimensions(encoder.dim()),
-            terminal::path(&options.output)
-        )),
+        false => {
+            let to = terminal::path(&options.output);
+            let (done, size) = match coder.encoder() {
+                Some(encoder) => ("encoded", output::dimensions(encoder.dim())),
+                None => ("erased", format!("the {} columns of the features", coder.dim())),
+            };
+            output::print(&format!("{rows} rows {done} in {size}, written to {to}"))
+        }
     }
 }
 
 /// The schema that a model carries.
-pub fn schema_of(model: &Model, path: &Path) -> Outcome<Schema> {
-    Provenance::of(model)?.schema.ok_or_else(|| {
+pub fn schema_of(extra: &BTreeMap<String, String>, path: &Path) -> Outcome<Schema> {
+    Provenance::of(extra)?.schema.ok_or_else(|| {
         let message = format!("{}: the model carries no schema of a table", path.display());
         Failure::new(Exit::Data, message).hint("fit it with `sarl fit`")
     })

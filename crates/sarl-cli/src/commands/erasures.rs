@@ -29,6 +29,9 @@ struct Partial {
     gap: f64,
 }
 
+/// What else can be done.
+const WHOLE: &str = "save it with `Eraser.save(path, whole=True)` in Python";
+
 /// Whether a file is one of an erasure.
 pub fn is_file(bytes: &[u8]) -> bool {
     Erasing::is_file(bytes) || Oracle::is_file(bytes) || Quadratic::is_file(bytes)
@@ -148,13 +151,21 @@ pub fn refused(path: &Path, bytes: &[u8]) -> Failure {
         let message = format!("{path}: holds an erasure that needs the labels of rows");
         return Failure::new(Exit::Data, message).hint("`sarl.load` in Python reads it");
     }
-    let (kind, more) = match Erasing::from_bytes(bytes).is_ok_and(|e| e.has_space()) {
-        true => ("partial", "; `sarl info` and `sarl retune` read it as it is"),
-        false => ("full", ""),
+    let kind = match Erasing::from_bytes(bytes).is_ok_and(|e| e.has_space()) {
+        true => "partial",
+        false => "full",
     };
     let message = format!("{path}: holds a {kind} erasure, without the problem that it solved");
-    let hint = format!("save it with `Eraser.save(path, whole=True)` in Python{more}");
-    Failure::new(Exit::Data, message).hint(hint)
+    Failure::new(Exit::Data, message).hint(WHOLE)
+}
+
+/// Why there is no report of an erasure.
+pub fn no_page(path: &Path) -> Failure {
+    let message = format!(
+        "--html: {} holds an erasure, without the problem that it solved, which the report shows",
+        path.display()
+    );
+    Failure::new(Exit::Data, message).hint(WHOLE)
 }
 
 /// Another goal for a partial erasure, met with its directions; none for other files.

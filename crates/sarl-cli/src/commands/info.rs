@@ -28,7 +28,7 @@ pub fn run(options: &Info, global: &Global) -> Outcome {
     }
     let model = read(&options.model, &bytes)?;
     let front = model.front()?;
-    let about_fit = Provenance::of(&model)?;
+    let about_fit = Provenance::of(&model.extra)?;
     let Provenance { schema, heldout, heldout_labels, .. } = &about_fit;
     let cells = model.cells().and_then(|cells| Some((cells, cells.certificate()?)));
     if global.json {

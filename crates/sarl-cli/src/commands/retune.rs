@@ -35,7 +35,7 @@ pub fn run(options: &Retune, global: &Global) -> Outcome {
     let front = model.front()?;
     let solved = model.heldout().map(|folds| folds.solve_each(goal, &front)).transpose()?;
     let (heldout, labels): (Option<HeldOutLosses>, Option<HeldOutLabels>) = solved.unzip();
-    let about = Provenance::of(&before)?;
+    let about = Provenance::of(&before.extra)?;
     Provenance { heldout, heldout_labels: labels.clone(), ..about }.store(&mut model)?;
     sarl_data::write_file(&options.output, &model.to_bytes()?)?;
     warnings::about_solution(&model, heldout.as_ref(), global)?;

@@ -311,7 +311,7 @@ impl Erasing {
         let sound = scaling.as_ref().is_none_or(Scaling::is_sound);
         reader.require(sound, "its scaling cannot be undone")?;
         let space = super::partial::read(&reader, &about, inputs)?;
-        Ok(Erasing { erasure: Erasure { mean, found, taken }, scaling, about, space })
+        Erasing { erasure: Erasure { mean, found, taken }, scaling, about, space }.checked(&reader)
     }
 
     /// Whether these are the bytes of one.

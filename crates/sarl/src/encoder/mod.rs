@@ -30,6 +30,7 @@
 //! # Ok::<(), sarl::Error>(())
 //! ```
 
+mod agreeing;
 mod erasing;
 mod erasure;
 mod file;

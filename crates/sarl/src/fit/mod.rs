@@ -381,28 +381,27 @@ impl Fit {
         let Fit { params, layout, labels, state, .. } = self;
         let layout = labels.map_or(layout.clone(), |labels| labels.described(&layout));
         let scaled = params.scale == Scale::Standard;
-        let (map, moments, spreads) = match state {
+        let (map, moments, spreads, known) = match state {
             State::Sampling(_) | State::Waiting => {
                 return Err(Error::TooFewRows { rows: 0 });
             }
             State::Held(wide) => {
                 let wide = Arc::unwrap_or_clone(wide);
                 let Spanned { map, moments, spreads } = wide.spanned(scaled)?;
-                (map, Arc::new(moments), spreads)
+                (map, Arc::new(moments), spreads, None)
             }
             State::Sums { map, moments, spreads: Some(spreads) } => {
                 return Ok(Fitted::new(params, layout, map, moments, spreads));
             }
-            State::Sums { map, moments, spreads: None } if !scaled => {
+            State::Sums { map, mut moments, spreads: None } => {
+                let spreads = match scaled {
+                    true => Some(Arc::make_mut(&mut moments).standardise()?),
+                    false => None,
+                };
                 let once = map.is_linear() && Erasing::keeps_features(moments.layout());
                 let covariances = moments.covariances_over(Over { once, ..Over::default() })?;
-                let spreads = moments.spreads_of(&covariances);
-                let fitted = Fitted::new(params, layout, map, moments, spreads);
-                return Ok(fitted.knowing(covariances));
-            }
-            State::Sums { map, mut moments, spreads: None } => {
-                let spreads = Arc::make_mut(&mut moments).standardise()?;
-                (Arc::unwrap_or_clone(map), moments, spreads)
+                let spreads = spreads.unwrap_or_else(|| moments.spreads_of(&covariances));
+                (Arc::unwrap_or_clone(map), moments, spreads, Some(covariances))
             }
         };
         let map = match scaled {
@@ -412,6 +411,10 @@ impl Fit {
             }
             false => map,
         };
-        Ok(Fitted::new(params, layout, Arc::new(map), moments, spreads))
+        let fitted = Fitted::new(params, layout, Arc::new(map), moments, spreads);
+        Ok(match known {
+            Some(covariances) => fitted.knowing(covariances),
+            None => fitted,
+        })
     }
 }

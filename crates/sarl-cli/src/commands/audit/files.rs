@@ -22,16 +22,16 @@ impl Report {
         files: &Files,
         global: &Global,
     ) -> Outcome {
-        if options.page.html.is_none() {
+        let (Some(_), Some(model)) = (&options.page.html, self.model.model()) else {
             return Ok(());
-        }
+        };
         let rows = self.rows();
         let audited = Audited {
             attributes: &self.attributes,
             control: self.control.as_ref(),
             z: &self.z,
             what: format!("z of {}", terminal::path(&options.model)),
-            leakage: self.model.point().leakage,
+            leakage: model.point().leakage,
             rows: rows.trim_end(),
         };
         let (table, retune) = (table(schema)?, Typed::retune(&options.model));
@@ -40,7 +40,7 @@ impl Report {
         let subject = Subject {
             inputs: Some(&inputs),
             audited: Some(&audited),
-            ..Subject::new("The trade-off", &self.model, &command)
+            ..Subject::new("The trade-off", model, &command)
         };
         let report = TableReport {
             command: "audit",

@@ -7,16 +7,16 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use faer::Mat;
-use sarl::{Encoder, FitParams, Model};
+use sarl::FitParams;
 use sarl_data::{Schema, Source};
 use sarl_eval::{Options, Own, Side, View, probes};
-use sarl_lab::criterion::criterion;
 use sarl_lab::{Parts, Rows, Split};
 
 use self::report::Report;
 use super::encode::schema_of;
-use super::retune::load;
+use super::erasures;
 use crate::args::{Audit, Global};
+use crate::coding::Held;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::inquiry::{self, Files};
 use crate::progress::{self, Count};
@@ -26,12 +26,15 @@ use crate::{output, outputs};
 pub fn run(options: &Audit, global: &Global) -> Outcome {
     let start = Instant::now();
     let who = inquiry::probes(&options.probing)?;
-    let model = load(&options.model)?;
-    let schema = schema_of(&model, &options.model)?;
+    let model = Held::load(&options.model)?;
+    if options.page.html.is_some() && model.model().is_none() {
+        return Err(erasures::no_page(&options.model));
+    }
+    let schema = schema_of(model.extra(), &options.model)?;
     let files = Files::open(&options.data, &options.probing)?;
     let written = options.predictions.iter().chain(&options.page.html).map(PathBuf::as_path);
     outputs::check(written, files.paths().chain([options.model.as_path()]), global)?;
-    let origin = Provenance::of(&model)?.origin;
+    let origin = Provenance::of(model.extra())?.origin;
     let split = Trisected::new(&files, &schema, &model, origin.as_ref(), options, global)?;
     let attributes = split.parts.attributes();
     let views = views(&split, options.no_control);
@@ -85,15 +88,15 @@ pub fn run(options: &Audit, global: &Global) -> Outcome {
 /// Rows in three parts, and an encoder that has seen only the first.
 struct Trisected {
     parts: Parts,
-    /// The encoder was fitted anew, on the first part.
-    anew: Option<Encoder>,
+    /// Whether the encoder was fitted anew, on the first part.
+    anew: bool,
 }
 
 impl Trisected {
     fn new(
         files: &Files,
         schema: &Schema,
-        model: &Model,
+        model: &Held,
         origin: Option<&Origin>,
         options: &Audit,
         global: &Global,
@@ -111,40 +114,39 @@ impl Trisected {
                 .hint("give other rows, or leave --test out: the encoder is then fitted anew on a part of DATA"));
         }
         let seen = seen(&files.data)?.is_some();
-        if seen && model.cells().is_some() {
+        let cells = model.model().is_some_and(|m| m.cells().is_some());
+        if seen && cells {
             let message = "the model has cells, which were chosen and certified on these rows";
             return Err(Failure::new(Exit::Unreachable, message)
                 .hint("give rows that it has not seen: cells are not chosen anew for an audit"));
         }
         // Without its parameters an encoder cannot be fitted anew, and cells cannot be chosen anew.
-        let as_it_is =
-            model.cells().is_some() || (model.params().is_none() && files.test.is_none());
+        let params = model.params();
+        let as_it_is = cells || (params.is_none() && files.test.is_none());
         let seen = (seen || origin.is_none()) && !as_it_is;
         let probing = &options.probing;
-        let mut parts = files.read(schema, Some(model), seen, probing, options.seed, global)?;
-        parts.favourable = criterion(model).favourable();
-        let anew = match (parts.split, model.params()) {
-            (Split::Three, Some(params)) => Some(refit(&mut parts, schema, model, params)?),
-            _ => None,
+        let mut parts =
+            files.read(schema, Some(&model.coder(false)?), seen, probing, options.seed, global)?;
+        parts.favourable = model.criterion().favourable();
+        let anew = match (parts.split, &params) {
+            (Split::Three, Some(params)) => {
+                refit(&mut parts, schema, model, params)?;
+                true
+            }
+            _ => false,
         };
         Ok(Trisected { parts, anew })
     }
 }
 
 /// Fits the encoder anew on the first part, with the options and the goal of the model.
-fn refit(
-    parts: &mut Parts,
-    schema: &Schema,
-    model: &Model,
-    params: &FitParams,
-) -> Outcome<Encoder> {
+fn refit(parts: &mut Parts, schema: &Schema, model: &Held, params: &FitParams) -> Outcome {
     parts.standardise(schema.dense_width(), params.scale);
-    let fitted = parts.fitted()?.fit(params, &progress::interrupted)?;
-    let encoder = fitted.solve(model.goal().clone())?.encoder();
+    let coder = model.anew(parts.fitted()?, params)?;
     for rows in parts.encoder.iter_mut().chain([&mut parts.probes, &mut parts.test]) {
-        rows.z = encoder.encode(rows.x.as_ref())?;
+        rows.z = coder.rows(rows.x.as_ref())?;
     }
-    Ok(encoder)
+    Ok(())
 }
 
 fn views(split: &Trisected, no_control: bool) -> Vec<View<'_>> {

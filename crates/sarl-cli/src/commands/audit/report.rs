@@ -1,13 +1,12 @@
 //! What the audit says, for people and as JSON.
 
-use sarl::Model;
 use sarl_eval::{Attributes, Side};
-use sarl_lab::criterion::{criterion, judged};
 use sarl_lab::{fairness, findings, plain};
 use serde_json::{Value, json};
 
 use super::Trisected;
 use crate::args::Audit;
+use crate::coding::Held;
 use crate::provenance::Origin;
 use crate::sheet::{fair, listed};
 use crate::terminal::{self, wrap};
@@ -19,7 +18,7 @@ pub struct Report {
     pub control: Option<Side>,
     pub split: Trisected,
     pub attributes: Attributes,
-    pub model: Model,
+    pub model: Held,
     pub origin: Option<Origin>,
     pub seeds: Vec<u64>,
 }
@@ -32,9 +31,9 @@ impl Report {
     pub fn json(&self, options: &Audit, seconds: f64) -> Value {
         let parts = &self.split.parts;
         let mut rows = parts.json();
-        if self.split.anew.is_none() {
+        if !self.split.anew {
             let files = self.origin.as_ref().map(Origin::names);
-            rows["encoder"] = json!({ "files": files, "rows": self.model.reduced().rows() });
+            rows["encoder"] = json!({ "files": files, "rows": self.model.rows() });
         }
         let mut value = json!({
             "model": output::path_json(&options.model),
@@ -43,16 +42,16 @@ impl Report {
             "rows": rows,
             "encoder": {
                 "dim": self.dim(),
-                "fitted_on": match (&self.split.anew, &self.origin) {
-                    (Some(_), _) => json!("a part of DATA"),
-                    (None, Some(origin)) => json!(origin.names()),
-                    (None, None) => Value::Null,
+                "fitted_on": match (self.split.anew, &self.origin) {
+                    (true, _) => json!("a part of DATA"),
+                    (false, Some(origin)) => json!(origin.names()),
+                    (false, None) => Value::Null,
                 },
-                "refitted": self.split.anew.is_some(),
-                "leakage": self.model.point().leakage,
+                "refitted": self.split.anew,
+                "leakage": self.model.leakage(),
             },
             "seeds": self.seeds,
-            "criterion": criterion(&self.model).name(),
+            "criterion": self.model.criterion().name(),
         });
         value = output::joined(value, self.z.json(&self.attributes));
         value["control"] = json!(self.control.as_ref().map(|c| c.json(&self.attributes)));
@@ -66,7 +65,7 @@ impl Report {
     pub fn text(&self, options: &Audit, seconds: f64) -> String {
         let verdict = verdict::of_audit(&self.z, self.control.as_ref(), &self.attributes);
         let mut text = verdict.map_or(String::new(), |v| format!("{}\n\n", v.shown()));
-        if let Some(judged) = judged(&self.model) {
+        if let Some(judged) = self.model.judged() {
             text +=
                 &wrap(&format!("Attackers here predict it in all rows. {}\n\n", judged.allowed));
         }
@@ -96,16 +95,16 @@ impl Report {
     /// Which rows were used for what.
     pub fn rows(&self) -> String {
         let mut text = self.split.parts.words();
-        text += &match (&self.split.anew, &self.origin) {
-            (Some(_), _) => "The encoder has seen this file, so it was fitted anew with the same \
+        text += &match (self.split.anew, &self.origin) {
+            (true, _) => "The encoder has seen this file, so it was fitted anew with the same \
                              options and goal. Fitted on fewer rows, it may leak a little more than the model.\n"
                 .to_owned(),
-            (None, Some(origin)) => format!(
+            (false, Some(origin)) => format!(
                 "The encoder is that of the model, fitted on {} rows of {}.\n",
-                self.model.reduced().rows(),
+                self.model.rows(),
                 plain(&origin.names().join(", "))
             ),
-            (None, None) => "The model does not say which rows it was fitted on: if these are among them, \
+            (false, None) => "The model does not say which rows it was fitted on: if these are among them, \
                              other rows may show more than this audit.\n"
                 .to_owned(),
         };
@@ -116,10 +115,15 @@ impl Report {
     fn words(&self) -> String {
         format!(
             "\n* the largest advantage: the share of the way from guessing to certainty, by AUC, balanced accuracy or R².\n\
-             Guaranteed is only this: on the rows of the fit, linear attackers explain at most {} of the variation in \
+             {}: on the rows of the fit, linear attackers explain at most {} of the variation in \
              what is hidden{}. What others predict is measured here, not bounded.\n",
-            output::percent(self.model.point().leakage),
-            judged(&self.model).map_or_else(String::new, |judged| judged.among)
+            match self.model.is_checked() {
+                true => "Guaranteed is only this",
+                false =>
+                    "What the fit has found, and stored without the sums that it comes from, is this",
+            },
+            output::percent(self.model.leakage()),
+            self.model.judged().map_or_else(String::new, |judged| judged.among)
         )
     }
 }
