@@ -24,6 +24,7 @@
 //! # Ok::<(), sarl::Error>(())
 //! ```
 
+mod assemble;
 mod block;
 mod covariances;
 mod device;
@@ -32,6 +33,7 @@ mod folds;
 mod landmarks;
 mod lane;
 mod layout;
+mod listed;
 mod made;
 mod parts;
 mod product;
@@ -40,6 +42,7 @@ mod rounding;
 mod sums;
 #[cfg(test)]
 mod tests;
+mod there;
 
 pub use block::{Block, Element, LabelBlock, NO_CLASS};
 pub use covariances::{Covariances, InputCovariances, LabelColumns, LabelCovariances};
@@ -53,6 +56,7 @@ pub(crate) use made::Made;
 pub(crate) use parts::Known;
 pub(crate) use rounding::constant;
 pub(crate) use sums::padded;
+pub(crate) use there::{PartThere, There};
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -62,11 +66,10 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Place;
-use crate::{Error, Mismatch, Result, tolerance};
+use crate::{Error, Mismatch, Result};
 pub(crate) use device::Coming;
 use device::Device;
 use lane::{Lane, Plan};
-use rounding::Rounding;
 use sums::Sums;
 
 /// How the products of features are formed; sums are always in double precision.
@@ -391,53 +394,6 @@ impl Moments {
             !third.as_ref().is_err_and(few)
         });
         thirds.collect()
-    }
-
-    /// Takes landmarks that only these folds know from covariances.
-    fn leave_out<const N: usize>(&self, folds: &[usize], parts: [&mut Covariances; N]) {
-        let unknown = self.landmarks.as_ref().and_then(|landmarks| landmarks.known_to(folds));
-        if let Some(unknown) = unknown {
-            parts.into_iter().for_each(|part| part.without(unknown.as_ref()));
-        }
-    }
-
-    fn assemble(&self, sums: &Sums) -> Result<Covariances> {
-        self.check_settled()?;
-        let (rank, floor) = match self.options.precision {
-            Precision::Double => (tolerance::RANK, tolerance::FLOOR),
-            Precision::Single => (tolerance::RANK_SINGLE, tolerance::FLOOR_SINGLE),
-        };
-        let weight = self.weight();
-        let size = self.landmarks.as_ref().map_or(1.0, |l| (l.size / weight).sqrt());
-        let noise: Vec<f64> = self.noise.iter().map(|noise| noise * size).collect();
-        let rounding = Rounding { rank, floor, noise: &noise };
-        Covariances::assemble(&self.layout, sums, &self.shift, &rounding, &self.combinations()?)
-    }
-
-    /// One fold over all lanes.
-    fn fold(&self, fold: usize) -> Sums {
-        // Lanes first: a file holds these very sums, so that what it gives back is the same.
-        let mut sums = Sums::new(&self.layout);
-        for lane in self.lanes.iter() {
-            sums.add(&lane.folds[fold]);
-        }
-        sums
-    }
-
-    fn total(&self, take: impl Fn(usize) -> bool) -> Sums {
-        self.add_up((0..self.options.folds).filter(|&f| take(f)))
-    }
-
-    fn add_up(&self, folds: impl Iterator<Item = usize>) -> Sums {
-        let mut sums = Sums::new(&self.layout);
-        for fold in folds {
-            match self.lanes.as_slice() {
-                // No copy of it first: the same sums, whichever way.
-                [lane] => sums.add(&lane.folds[fold]),
-                _ => sums.add(&self.fold(fold)),
-            }
-        }
-        sums
     }
 }
 

@@ -1,9 +1,12 @@
 //! The moments of some folds together.
 
-use super::made::Combination;
-use super::{Covariances, LabelKind, Made, Moments};
-use crate::{Error, Result};
 use faer::Mat;
+
+use super::made::Combination;
+use super::rounding::Rounding;
+use super::sums::Sums;
+use super::{Covariances, LabelKind, Made, Moments, Precision};
+use crate::{Error, Result, tolerance};
 
 /// Covariances of folds to learn from, without landmarks that only the others know.
 pub(crate) struct Known {
@@ -45,6 +48,57 @@ impl Moments {
         let part = self.of_folds(folds)?;
         part.check_informative(&self.layout)?;
         Ok(part)
+    }
+
+    /// Takes landmarks that only these folds know from covariances.
+    pub(super) fn leave_out<const N: usize>(&self, folds: &[usize], parts: [&mut Covariances; N]) {
+        let unknown = self.landmarks.as_ref().and_then(|landmarks| landmarks.known_to(folds));
+        if let Some(unknown) = unknown {
+            parts.into_iter().for_each(|part| part.without(unknown.as_ref()));
+        }
+    }
+
+    pub(super) fn assemble(&self, sums: &Sums) -> Result<Covariances> {
+        self.check_settled()?;
+        let made = self.combinations()?;
+        Covariances::assemble(&self.layout, sums, &self.shift, &self.rounding(), &made)
+    }
+
+    pub(super) fn rounding(&self) -> Rounding {
+        let (rank, floor) = match self.options.precision {
+            Precision::Double => (tolerance::RANK, tolerance::FLOOR),
+            Precision::Single => (tolerance::RANK_SINGLE, tolerance::FLOOR_SINGLE),
+        };
+        let weight = self.weight();
+        let size = self.landmarks.as_ref().map_or(1.0, |l| (l.size / weight).sqrt());
+        let noise = self.noise.iter().map(|noise| noise * size).collect();
+        Rounding { rank, floor, noise }
+    }
+
+    /// One fold over all lanes.
+    pub(super) fn fold(&self, fold: usize) -> Sums {
+        // Lanes first: a file holds these very sums, so that what it gives back is the same.
+        let mut sums = Sums::new(&self.layout);
+        for lane in self.lanes.iter() {
+            sums.add(&lane.folds[fold]);
+        }
+        sums
+    }
+
+    pub(super) fn total(&self, take: impl Fn(usize) -> bool) -> Sums {
+        self.add_up((0..self.options.folds).filter(|&f| take(f)))
+    }
+
+    fn add_up(&self, folds: impl Iterator<Item = usize>) -> Sums {
+        let mut sums = Sums::new(&self.layout);
+        for fold in folds {
+            match self.lanes.as_slice() {
+                // No copy of it first: the same sums, whichever way.
+                [lane] => sums.add(&lane.folds[fold]),
+                _ => sums.add(&self.fold(fold)),
+            }
+        }
+        sums
     }
 
     /// What the columns of each label become, by means over all rows.

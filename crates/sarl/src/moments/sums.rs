@@ -75,6 +75,18 @@ impl Sums {
         }
     }
 
+    /// The same sums without the scatter.
+    pub(crate) fn thin(&self) -> Self {
+        Sums {
+            scatter: Mat::new(),
+            sum: self.sum.clone(),
+            tables: self.tables.clone(),
+            counts: self.counts.clone(),
+            pairs: self.pairs.clone(),
+            ..*self
+        }
+    }
+
     /// Products that were formed elsewhere, in a matrix of [`padded`] rows.
     pub(crate) fn take(&mut self, scatter: Mat<f64>, sum: Vec<f64>, tables: Vec<Mat<f64>>) {
         (self.scatter, self.tables) = (scatter, tables);

@@ -8,6 +8,7 @@ use rand_distr::{Distribution, StandardNormal};
 
 use super::folds::fold_of;
 use super::*;
+use crate::tolerance;
 
 mod shards;
 

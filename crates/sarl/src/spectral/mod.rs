@@ -49,6 +49,7 @@ pub(crate) mod problem;
 pub(crate) mod reduced;
 pub(crate) mod removal;
 pub(crate) mod ridged;
+pub(crate) mod spread;
 pub(crate) mod whiten;
 
 pub use reduced::{Losses, Reduced};
