@@ -80,8 +80,8 @@ fn linear(found: &Value, peers: &Value) -> Result<Vec<Vec<String>>> {
     let (pushed, locked) = (of("locked", "pushed_s")?, of("locked", "floor_s")?);
     let cpu = number(&linear["cpu_s"])?;
     let peer = |key: &str| number(&peers[key]);
-    let (ours, theirs) = (peer("ours_double_s")?, peer("leace_double_s")?);
-    let (ours_single, theirs_single) = (peer("ours_single_s")?, peer("leace_single_s")?);
+    let (ours, theirs) = (peer("ours_double_s")?, peer("leace_moments_double_s")?);
+    let (ours_single, theirs_single) = (peer("ours_single_s")?, peer("leace_moments_single_s")?);
     let cores = number(&found["threads"])?;
     let slower = |way: &str| -> Result<Vec<String>> {
         let time = of(way, "there_s")?;
@@ -137,15 +137,19 @@ fn linear(found: &Value, peers: &Value) -> Result<Vec<Vec<String>>> {
             format!("{:.0} × the time from host memory", cpu / host),
         ),
         line(
-            "`Eraser.fit` of a CUDA tensor of that size in Python, doubles, five folds",
+            "moments of a CUDA tensor of that size in Python, doubles, five folds, with the sums in host memory",
             seconds(ours),
-            format!("`LeaceFitter` {}, without folds: {:.2} ×", seconds(theirs), theirs / ours),
+            format!(
+                "moments of `LeaceFitter` {}, without folds: {:.2} ×",
+                seconds(theirs),
+                theirs / ours
+            ),
         ),
         line(
             "the same in single precision",
             seconds(ours_single),
             format!(
-                "`LeaceFitter` {}: {:.2} ×",
+                "moments of `LeaceFitter` {}: {:.2} ×",
                 seconds(theirs_single),
                 theirs_single / ours_single
             ),
