@@ -102,6 +102,102 @@ impl Blas {
         Ok(())
     }
 
+    /// The lower triangle of `c = aᵀ a`, with `a` k × n.
+    ///
+    /// # Safety
+    /// As [`Blas::gemm`].
+    pub(crate) unsafe fn inner(
+        &self,
+        (n, k): (usize, usize),
+        (a, lda): (u64, usize),
+        (c, ldc): (u64, usize),
+    ) -> Result<(), Fault> {
+        // SAFETY: the caller's promise.
+        unsafe {
+            sys::cublasDsyrk_v2(
+                self.handle,
+                LOWER,
+                T,
+                n as c_int,
+                k as c_int,
+                &1.0,
+                a as _,
+                lda as c_int,
+                &0.0,
+                c as _,
+                ldc as c_int,
+            )
+        }
+        .result()?;
+        Ok(())
+    }
+
+    /// `c = aᵀ`, both n × n.
+    ///
+    /// # Safety
+    /// As [`Blas::gemm`].
+    pub(crate) unsafe fn transpose(
+        &self,
+        n: usize,
+        (a, lda): (u64, usize),
+        (c, ldc): (u64, usize),
+    ) -> Result<(), Fault> {
+        let (size, none) = (n as c_int, c as *const f64);
+        // SAFETY: the caller's promise; what is not added is not read.
+        unsafe {
+            sys::cublasDgeam(
+                self.handle,
+                T,
+                N,
+                size,
+                size,
+                &1.0,
+                a as _,
+                lda as c_int,
+                &0.0,
+                none,
+                ldc as c_int,
+                c as _,
+                ldc as c_int,
+            )
+        }
+        .result()?;
+        Ok(())
+    }
+
+    /// `c = a b`, with the lower triangle of a symmetric `a` m × m, and `b` m × n.
+    ///
+    /// # Safety
+    /// As [`Blas::gemm`].
+    pub(crate) unsafe fn symmetric(
+        &self,
+        (m, n): (usize, usize),
+        (a, lda): (u64, usize),
+        (b, ldb): (u64, usize),
+        (c, ldc): (u64, usize),
+    ) -> Result<(), Fault> {
+        // SAFETY: the caller's promise.
+        unsafe {
+            sys::cublasDsymm_v2(
+                self.handle,
+                sys::cublasSideMode_t::CUBLAS_SIDE_LEFT,
+                LOWER,
+                m as c_int,
+                n as c_int,
+                &1.0,
+                a as _,
+                lda as c_int,
+                b as _,
+                ldb as c_int,
+                &0.0,
+                c as _,
+                ldc as c_int,
+            )
+        }
+        .result()?;
+        Ok(())
+    }
+
     /// The same in single precision, in place of what was in `c`.
     ///
     /// # Safety
@@ -143,13 +239,40 @@ impl Blas {
         (l, ldl): (u64, usize),
         (b, ldb): (u64, usize),
     ) -> Result<(), Fault> {
-        let left = sys::cublasSideMode_t::CUBLAS_SIDE_LEFT;
+        let side = sys::cublasSideMode_t::CUBLAS_SIDE_LEFT;
+        // SAFETY: the caller's promise.
+        unsafe { self.solve(side, transposed, (m, n), (l, ldl), (b, ldb)) }
+    }
+
+    /// `b = b L⁻ᵀ`, with `L` n × n lower triangular and `b` m × n.
+    ///
+    /// # Safety
+    /// As [`Blas::gemm`].
+    pub(crate) unsafe fn solve_right(
+        &self,
+        (m, n): (usize, usize),
+        (l, ldl): (u64, usize),
+        (b, ldb): (u64, usize),
+    ) -> Result<(), Fault> {
+        let side = sys::cublasSideMode_t::CUBLAS_SIDE_RIGHT;
+        // SAFETY: the caller's promise.
+        unsafe { self.solve(side, true, (m, n), (l, ldl), (b, ldb)) }
+    }
+
+    unsafe fn solve(
+        &self,
+        side: sys::cublasSideMode_t,
+        transposed: bool,
+        (m, n): (usize, usize),
+        (l, ldl): (u64, usize),
+        (b, ldb): (u64, usize),
+    ) -> Result<(), Fault> {
         let plain = sys::cublasDiagType_t::CUBLAS_DIAG_NON_UNIT;
         // SAFETY: the caller's promise.
         unsafe {
             sys::cublasDtrsm_v2(
                 self.handle,
-                left,
+                side,
                 LOWER,
                 if transposed { T } else { N },
                 plain,

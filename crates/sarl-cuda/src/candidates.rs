@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use cudarc::driver::CudaStream;
 use faer::{Mat, MatRef};
+use rayon::prelude::*;
 use sarl::Kernel;
 use sarl::engine::{Candidates, MOST_PICKED};
 
@@ -14,8 +15,10 @@ use crate::blas::Blas;
 use crate::fault::Fault;
 use crate::features::{Picked, Points, Source, columns, gather, kernel_block, launch_squares};
 use crate::gpu::Gpu;
-use crate::kernels::NONE;
+use crate::kernels::{Arg, NONE, over_all};
+use crate::made::Made;
 use crate::memory::Buffer;
+use crate::staging::Staging;
 
 /// See the module.
 pub(crate) struct Pool {
@@ -37,6 +40,8 @@ pub(crate) struct Pool {
     rows: Buffer<f64>,
     factor: Buffer<f64>,
     explained: Buffer<f64>,
+    /// What the factor comes back into.
+    made: Made,
 }
 
 impl Pool {
@@ -55,9 +60,10 @@ impl Pool {
             _ => 0.0,
         };
         let about: Vec<f64> = (0..width).map(about).collect();
-        let flat: Vec<f64> = (0..count)
-            .flat_map(|i| (0..width).map(|j| x[(i, j)] - about[j]).collect::<Vec<_>>())
-            .collect();
+        let mut flat = vec![0.0; count * width];
+        flat.par_chunks_mut(width.max(1)).enumerate().for_each(|(i, row)| {
+            row.iter_mut().enumerate().for_each(|(j, v)| *v = x[(i, j)] - about[j]);
+        });
         let pool = Pool {
             blas: Blas::new(gpu, &stream)?,
             x: Buffer::of(gpu, &flat)?,
@@ -69,6 +75,7 @@ impl Pool {
             rows: Buffer::new(gpu, MOST_PICKED * most)?,
             factor: Buffer::new(gpu, MOST_PICKED * MOST_PICKED)?,
             explained: Buffer::new(gpu, count)?,
+            made: Made::begin(1, most),
             gpu: Arc::clone(gpu),
             have: 0,
             stream,
@@ -99,6 +106,18 @@ impl Pool {
         width: usize,
         to: &Buffer<f64>,
     ) -> Result<(), Fault> {
+        self.pick_to(from, stride, picked, width, to.at(0))
+    }
+
+    /// The same to an address that has room for them.
+    fn pick_to(
+        &self,
+        from: &Buffer<f64>,
+        stride: usize,
+        picked: &[usize],
+        width: usize,
+        to: u64,
+    ) -> Result<(), Fault> {
         let rows = picked.len();
         self.gpu.fits(rows, MOST_PICKED)?;
         if let Some(beyond) = picked.iter().find(|&&i| i >= self.count) {
@@ -109,26 +128,60 @@ impl Pool {
         let source = Source { address: from.at(0), stride, single: false };
         let picked = Picked { source, order: self.order.at(0), first: 0, rows };
         // SAFETY: all picked rows are there, and the buffers have room for as many.
-        unsafe {
-            gather(&self.gpu, &self.stream, picked, width, [NONE; 3], (to.at(0), width, false))
-        }
+        unsafe { gather(&self.gpu, &self.stream, picked, width, [NONE; 3], (to, width, false)) }
     }
 
     fn read_rows(&self, picked: &[usize]) -> Result<Mat<f64>, Fault> {
         self.gpu.bind()?;
         let have = self.have;
-        let mut all = Mat::zeros(picked.len(), have);
         if have == 0 {
-            return Ok(all);
+            return Ok(Mat::zeros(picked.len(), 0));
         }
-        let mut flat = vec![0.0; MOST_PICKED * have];
-        for (part, some) in picked.chunks(MOST_PICKED).enumerate() {
+        let mut flat = vec![0.0; picked.len() * have];
+        for (some, to) in picked.chunks(MOST_PICKED).zip(flat.chunks_mut(MOST_PICKED * have)) {
             self.pick(&self.f, self.most, some, have, &self.rows)?;
-            self.rows.read(0, &mut flat[..some.len() * have], &self.stream)?;
-            let rows = MatRef::from_row_major_slice(&flat[..some.len() * have], some.len(), have);
-            all.as_mut().subrows_mut(part * MOST_PICKED, some.len()).copy_from(rows);
+            self.rows.read(0, to, &self.stream)?;
         }
-        Ok(all)
+        Ok(MatRef::from_row_major_slice(&flat, picked.len(), have).to_owned())
+    }
+
+    /// `L` of the landmarks, and the length of each row of its inverse.
+    fn read_factor(&mut self, picked: &[usize]) -> Result<(Mat<f64>, Vec<f64>), Fault> {
+        self.gpu.bind()?;
+        let n = picked.len();
+        self.gpu.fits(n, self.have)?;
+        let (upper, lower) =
+            (Buffer::<f64>::new(&self.gpu, n * n)?, Buffer::<f64>::new(&self.gpu, n * n)?);
+        for (part, some) in picked.chunks(MOST_PICKED).enumerate() {
+            self.pick_to(&self.f, self.most, some, n, upper.at(part * MOST_PICKED * n))?;
+        }
+        let (squares, width) = (Buffer::<f64>::new(&self.gpu, n)?, Arg::from(n as u32));
+        let kernels = &self.gpu.kernels;
+        // SAFETY: the matrices have these sizes and stay until the stream was awaited.
+        unsafe {
+            self.blas.transpose(n, (upper.at(0), n), (lower.at(0), n))?;
+            // What is above the diagonal of L is rounding.
+            let args = [upper.at(0).into(), width, NONE];
+            over_all(&self.stream, &kernels.diagonal_of, (n, n), &args)?;
+            self.blas.solve_lower(false, (n, n), (lower.at(0), n), (upper.at(0), n))?;
+            over_all(
+                &self.stream,
+                &kernels.row_squares,
+                (n, 1),
+                &[upper.at(0).into(), width, squares.at(0).into()],
+            )?;
+        }
+        let mut rows = vec![0.0; n];
+        squares.read(0, &mut rows, &self.stream)?;
+        rows.iter_mut().for_each(|square| *square = square.sqrt());
+        let mut factor = self.made.take(1, n).pop().unwrap_or_else(|| Mat::zeros(n, n));
+        let columns = factor.as_mut().col_iter_mut().filter_map(|column| {
+            column.try_as_col_major_mut().map(|column| &mut column.as_slice_mut()[..n])
+        });
+        let staging = Staging::new(&self.gpu, 8 * n)?;
+        staging.receive(&lower, n, vec![columns.take(n).collect()], &self.stream)?;
+        factor.truncate(n, n);
+        Ok((factor, rows))
     }
 
     fn add(&mut self, picked: &[usize], factor: MatRef<'_, f64>) -> Result<Vec<f64>, Fault> {
@@ -206,5 +259,9 @@ impl Candidates for Pool {
 
     fn extend(&mut self, picked: &[usize], factor: MatRef<'_, f64>) -> sarl::Result<Vec<f64>> {
         self.add(picked, factor).map_err(|fault| self.error(fault))
+    }
+
+    fn factor(&mut self, picked: &[usize]) -> sarl::Result<(Mat<f64>, Vec<f64>)> {
+        self.read_factor(picked).map_err(|fault| self.error(fault))
     }
 }

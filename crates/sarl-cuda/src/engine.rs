@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use faer::MatRef;
 use sarl::engine::{
-    Accumulator, Candidates, EncodePlan, Encoding, Engine, Factor, FeaturePlan, SumsPlan,
+    Accumulator, Candidates, EncodePlan, Encoding, Engine, FeaturePlan, Folds, FoldsPlan, SumsPlan,
 };
 use sarl::{Error, Kernel, Map, Result};
 
@@ -12,16 +12,18 @@ use crate::candidates::Pool;
 use crate::encoding::Encoder;
 use crate::fault::Fault;
 use crate::gpu::Gpu;
-use crate::solver::{self, Cholesky};
 use crate::sums::{Products, Sums};
+use crate::{folds, solver};
 
 /// With fewer columns than this the copy of a linear row takes longer than its products here.
 const NARROW: usize = 256;
 /// Multiplications that take a few processors as long as it takes to make a device ready.
 const LITTLE: f64 = 1e11;
 
-/// The same for a Cholesky factor, whose matrix must be copied there.
+/// The same for the factors of folds, whose sums must be copied there.
 const LITTLE_FACTOR: f64 = 1e9;
+/// Columns of a matrix that kernels take at once.
+const MOST_COLUMNS: usize = 65_535;
 
 /// CUDA devices that share the rows.
 #[derive(Clone, Debug)]
@@ -140,14 +142,15 @@ impl Engine for Cuda {
         Ok(Some(Box::new(pool)))
     }
 
-    fn factor(&self, a: MatRef<'_, f64>) -> Result<Option<Box<dyn Factor>>> {
-        let work = (a.nrows() as f64).powi(3) / 3.0;
-        if (self.optional && work < LITTLE_FACTOR) || !solver::is_there() {
+    fn folds(&self, plan: &FoldsPlan<'_>) -> Result<Option<Box<dyn Folds>>> {
+        let size = plan.scatters.first().map_or(0, |scatter| scatter.nrows());
+        let little = (size as f64).powi(3) / 3.0 < LITTLE_FACTOR;
+        if (self.optional && little) || size > MOST_COLUMNS || !solver::is_there() {
             return Ok(None);
         }
         let gpu = &self.ready()?[0];
-        let factor = Cholesky::new(gpu, a).map_err(|fault| Self::error(gpu, &fault))?;
-        Ok(Some(Box::new(factor)))
+        let sums = folds::Sums::new(gpu, plan).map_err(|fault| Self::error(gpu, &fault))?;
+        Ok(Some(Box::new(sums)))
     }
 
     fn encoding(&self, plan: &EncodePlan<'_>) -> Result<Box<dyn Encoding>> {

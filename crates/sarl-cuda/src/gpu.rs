@@ -12,6 +12,8 @@ use crate::kernels::Kernels;
 const OLDEST_DRIVER: i32 = 11_040;
 /// The first devices that can add doubles atomically, and the oldest that current toolkits know.
 const OLDEST_MAJOR: i32 = 6;
+/// The most page-locked pieces that are kept.
+const MOST_SPARE: usize = 64;
 
 /// A device that is ready.
 pub(crate) struct Gpu {
@@ -21,6 +23,8 @@ pub(crate) struct Gpu {
     /// The most bytes that may be taken of its memory, and those that are.
     limit: usize,
     taken: AtomicUsize,
+    /// Addresses of page-locked pieces that nobody uses: they take longer to make than to fill.
+    spare: Mutex<Vec<usize>>,
 }
 
 /// Whether there is a driver at all, which is quickly known.
@@ -103,8 +107,9 @@ impl Gpu {
         }
         let name = context.name()?;
         let kernels = Kernels::compile(&context, major, minor)?;
-        let taken = AtomicUsize::new(0);
-        Ok(Arc::new(Gpu { context, kernels, name, limit: limit.unwrap_or(usize::MAX), taken }))
+        let (taken, spare) = (AtomicUsize::new(0), Mutex::default());
+        let limit = limit.unwrap_or(usize::MAX);
+        Ok(Arc::new(Gpu { context, kernels, name, limit, taken, spare }))
     }
 
     pub(crate) fn context(&self) -> &Arc<CudaContext> {
@@ -146,6 +151,21 @@ impl Gpu {
         self.taken.fetch_sub(bytes, Ordering::Relaxed);
     }
 
+    /// A page-locked piece that nobody uses, if there is one.
+    pub(crate) fn spare(&self) -> Option<usize> {
+        self.spare.lock().unwrap_or_else(PoisonError::into_inner).pop()
+    }
+
+    /// Keeps a page-locked piece for the next one who needs it; whether there is room for it.
+    pub(crate) fn keep(&self, address: usize) -> bool {
+        let mut spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner);
+        let room = spare.len() < MOST_SPARE;
+        if room {
+            spare.push(address);
+        }
+        room
+    }
+
     /// What a refused allocation means.
     pub(crate) fn fault_of_memory(&self, bytes: usize, error: DriverError) -> Fault {
         if error.0 != sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY {
@@ -162,6 +182,17 @@ impl Gpu {
             true => Ok(()),
             false => {
                 Err(Fault::Call { reason: format!("{end} numbers do not fit a buffer of {len}") })
+            }
+        }
+    }
+}
+
+impl Drop for Gpu {
+    fn drop(&mut self) {
+        if self.bind().is_ok() {
+            while let Some(address) = self.spare() {
+                // SAFETY: allocated by `Pinned::new`, freed here only.
+                let _ = unsafe { result::free_host(address as *mut std::ffi::c_void) };
             }
         }
     }

@@ -9,13 +9,25 @@ typedef unsigned long long u64;
 template <typename In, typename Out>
 __device__ void gather(const In *x, u64 stride, u32 width, const u32 *order, u64 first, u32 rows,
                        const double *centre, const double *factor, const double *roots, Out *to, u64 ld) {
+    // Several rows at a time: their loads are on their way together.
+    const u32 some = 4;
     u32 j = blockIdx.x * blockDim.x + threadIdx.x;
     if (j >= width) return;
     double c = centre ? centre[j] : 0.0, f = factor ? factor[j] : 1.0;
-    for (u32 i = blockIdx.y; i < rows; i += gridDim.y) {
-        u64 row = order ? order[first + i] : first + i;
-        double v = ((double)x[row * stride + j] - c) * f;
-        to[i * ld + j] = (Out)(roots ? v * roots[row] : v);
+    for (u64 i = (u64)blockIdx.y * some; i < rows; i += (u64)gridDim.y * some) {
+        u64 row[some];
+        In v[some];
+#pragma unroll
+        for (u32 k = 0; k < some; k++) {
+            row[k] = i + k >= rows ? 0 : order ? order[first + i + k] : first + i + k;
+            v[k] = i + k < rows ? x[row[k] * stride + j] : (In)0;
+        }
+#pragma unroll
+        for (u32 k = 0; k < some; k++) {
+            if (i + k >= rows) break;
+            double value = ((double)v[k] - c) * f;
+            to[(i + k) * ld + j] = (Out)(roots ? value * roots[row[k]] : value);
+        }
     }
 }
 
@@ -110,13 +122,14 @@ extern "C" __global__ void segments_f(const float *u, u64 ld, u32 width, const u
     segments<float>(u, ld, width, position, start, order, first, roots, to);
 }
 
-// Adds the segments of each cell, in their order, to the table of the cell.
+// Adds the segments of each cell, in their order, to the table of the cell: those of cell k from start[2k]
+// to start[2k + 1].
 extern "C" __global__ void add_segments(const double *sums, u32 width, const u32 *cell, const u32 *start,
                                         double *tables) {
     u32 j = blockIdx.x * blockDim.x + threadIdx.x, k = blockIdx.y;
     if (j >= width) return;
     double sum = 0.0;
-    for (u32 s = start[k]; s < start[k + 1]; s++) sum += sums[(u64)s * width + j];
+    for (u32 s = start[2 * k]; s < start[2 * k + 1]; s++) sum += sums[(u64)s * width + j];
     tables[(u64)cell[k] * width + j] += sum;
 }
 
@@ -130,6 +143,38 @@ extern "C" __global__ void recentre(double *scatter, u64 ld, u32 width, const do
 extern "C" __global__ void recentre_tables(double *tables, u32 width, const double *weights, const double *e) {
     u32 j = blockIdx.x * blockDim.x + threadIdx.x, k = blockIdx.y;
     if (j < width) tables[(u64)k * width + j] += weights[k] * e[j];
+}
+
+// a = S C S + D with C = sum of share * scatter over the folds - delta deltaT. Lower triangle.
+extern "C" __global__ void combine(double *a, u32 m, const double *scatters, u32 folds, const double *shares,
+                                   const double *delta, const double *scale, const double *diagonal) {
+    u32 i = blockIdx.x * blockDim.x + threadIdx.x, j = blockIdx.y;
+    if (i >= m || i < j) return;
+    u64 at = (u64)j * m + i;
+    double sum = 0.0;
+    for (u32 f = 0; f < folds; f++)
+        if (shares[f] != 0.0) sum += shares[f] * scatters[(u64)f * m * m + at];
+    double v = sum - delta[i] * delta[j];
+    if (scale) v *= scale[i] * scale[j];
+    a[at] = i == j && diagonal ? v + diagonal[i] : v;
+}
+
+// A matrix with these numbers, or ones, on its diagonal and zeros beside them; the diagonal of a matrix; the
+// squared lengths of the rows of a lower triangle.
+extern "C" __global__ void diagonal_of(double *a, u32 m, const double *numbers) {
+    u32 i = blockIdx.x * blockDim.x + threadIdx.x, j = blockIdx.y;
+    if (i < m) a[(u64)j * m + i] = i != j ? 0.0 : numbers ? numbers[i] : 1.0;
+}
+extern "C" __global__ void diagonal(const double *a, u32 m, double *to) {
+    u32 i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < m) to[i] = a[(u64)i * m + i];
+}
+extern "C" __global__ void row_squares(const double *a, u32 m, double *to) {
+    u32 i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= m) return;
+    double sum = 0.0;
+    for (u32 j = 0; j <= i; j++) sum += a[(u64)j * m + i] * a[(u64)j * m + i];
+    to[i] = sum;
 }
 
 // scatter += product, lower triangle.

@@ -79,15 +79,19 @@ impl Bench {
         Ok(buffer)
     }
 
-    /// cuBLAS in doubles: 2 n³ operations of a square product, in a second.
-    pub fn dgemm(&self, n: usize) -> Result<f64, Fault> {
+    /// cuBLAS in doubles: 2 n³ operations of a square product, in a second, of so many products one after
+    /// another. Over a longer time the device does not keep its highest clock.
+    pub fn dgemm(&self, n: usize, count: usize) -> Result<f64, Fault> {
         let (a, b, c) =
             (self.noise(n * n)?, self.noise(n * n)?, Buffer::<f64>::new(&self.gpu, n * n)?);
         let (a, b, c) = ((a.at(0), n), (b.at(0), n), (c.at(0), n));
-        // SAFETY: the matrices have this shape and stay until the stream was awaited.
-        let time = self
-            .seconds(|| unsafe { self.blas.gemm((false, true), (n, n, n), (1.0, 0.0), a, b, c) })?;
-        Ok(2.0 * (n as f64).powi(3) / time)
+        let time = self.seconds(|| {
+            // SAFETY: the matrices have this shape and stay until the stream was awaited.
+            let product =
+                || unsafe { self.blas.gemm((false, true), (n, n, n), (1.0, 0.0), a, b, c) };
+            (0..count).try_for_each(|_| product())
+        })?;
+        Ok(2.0 * (n as f64).powi(3) * count as f64 / time)
     }
 
     /// The triangle of n × n from k rows in doubles, by `dsyrk` and by squares: n² k operations each.
@@ -194,14 +198,14 @@ impl Bench {
                     })
                     .collect();
                 let rows = Rows {
-                    inputs: Values::Placed(all.slice(first, count)),
                     beside: &[],
                     order: &order,
                     ends: &ends,
                     roots: None,
                     codes: &[&codes[..count], &codes[..count]],
                 };
-                sums.push(&rows).map_err(told)?;
+                let inputs = Values::Placed(all.slice(first, count));
+                sums.push(inputs, &|| rows).map_err(told)?;
             }
             sums.finish()?;
             best = best.min(start.elapsed().as_secs_f64());

@@ -1,16 +1,14 @@
 //! How much memory sums take on a device, and how many rows at a time that leaves room for.
 
-use sarl::Map;
 use sarl::engine::SumsPlan;
 
 use crate::fault::Fault;
 use crate::features::Features;
 use crate::gpu::Gpu;
-use crate::sums::TURNS;
 
 /// Rows of a chunk at most, and the bytes that their features should not exceed.
 const CHUNK_ROWS: usize = 65_536;
-const CHUNK_BYTES: usize = 2 << 30;
+const CHUNK_BYTES: usize = 1 << 30;
 /// The same for a block, of which two are kept.
 const BLOCK_ROWS: usize = 262_144;
 const BLOCK_BYTES: usize = 2 << 30;
@@ -94,11 +92,9 @@ impl Room {
         let slots = 2 * (block * (width + 12) + 4 * lists);
         let features =
             Features::fixed_bytes(&plan.features) + chunk * Features::row_bytes(&plan.features);
-        // Linear features have two `u`: one is filled while the other is multiplied.
-        let turns = if matches!(plan.features.map, Map::Linear) { TURNS } else { 1 };
-        let products = if single { 4 * (turns * chunk * ld + columns * ld) } else { 0 };
+        let products = if single { 4 * (chunk * ld + columns * ld) } else { 0 };
         let parts = if fast { 2 * 3 * 512 * ld * 4 } else { 0 };
-        sums + slots + features + products + parts + turns * chunk * ld * 8 + segments * columns * 8
+        sums + slots + features + products + parts + chunk * ld * 8 + segments * columns * 8
     }
 }
 

@@ -24,10 +24,11 @@ pub(crate) struct Slot {
     pub(crate) positions: Buffer<u32>,
     pub(crate) segments: Buffer<u32>,
     pub(crate) cells: Buffer<u32>,
-    pub(crate) cell_starts: Buffer<u32>,
+    pub(crate) cell_ranges: Buffer<u32>,
     bad: Buffer<u32>,
     found: Pinned,
-    /// The rows are there; the work on them is done.
+    /// The lists are there; the rows are there; the work on them is done.
+    pub(crate) listed: CudaEvent,
     pub(crate) ready: CudaEvent,
     pub(crate) done: CudaEvent,
 }
@@ -39,10 +40,9 @@ pub(crate) struct Chunk {
     pub(crate) rows: usize,
     /// The fold, the first row in the chunk and the rows of each part.
     pub(crate) folds: Vec<(usize, usize, usize)>,
-    /// The first of its segments, and how many; the same of its cells; the first start of a cell.
+    /// The first of its segments, and how many; the same of its cells.
     pub(crate) segments: (usize, usize),
     pub(crate) cells: (usize, usize),
-    pub(crate) cell_starts: usize,
 }
 
 /// What is done with the rows of a block.
@@ -54,7 +54,8 @@ pub(crate) struct Pieces {
     positions: Vec<u32>,
     segments: Vec<u32>,
     cells: Vec<u32>,
-    cell_starts: Vec<u32>,
+    /// Where the segments of each cell start and end.
+    cell_ranges: Vec<u32>,
 }
 
 impl Slot {
@@ -71,9 +72,10 @@ impl Slot {
             positions: Buffer::new(gpu, (1 + plan.groups.len()) * room.block)?,
             segments: Buffer::new(gpu, chunks * (room.segments + 1))?,
             cells: Buffer::new(gpu, chunks * room.cells)?,
-            cell_starts: Buffer::new(gpu, chunks * (room.cells + 1))?,
+            cell_ranges: Buffer::new(gpu, chunks * 2 * room.cells)?,
             bad: Buffer::new(gpu, 1)?,
             found: Pinned::new(gpu, 4)?,
+            listed: event()?,
             ready: event()?,
             done: event()?,
         })
@@ -126,7 +128,7 @@ impl Slot {
         self.positions.fill(0, &pieces.positions, stream)?;
         self.segments.fill(0, &pieces.segments, stream)?;
         self.cells.fill(0, &pieces.cells, stream)?;
-        self.cell_starts.fill(0, &pieces.cell_starts, stream)
+        self.cell_ranges.fill(0, &pieces.cell_ranges, stream)
     }
 }
 
@@ -151,7 +153,6 @@ impl Pieces {
         let mut chunk = Chunk { first, rows: count, ..Default::default() };
         chunk.segments.0 = self.segments.len();
         chunk.cells.0 = self.cells.len();
-        chunk.cell_starts = self.cell_starts.len();
         let mut start = 0;
         for (fold, &end) in rows.ends.iter().enumerate() {
             let until = end.clamp(first, first + count) - first;
@@ -162,7 +163,6 @@ impl Pieces {
             }
         }
         self.segments.push(self.positions.len() as u32);
-        self.cell_starts.push(chunk.segments.1 as u32);
         self.chunks.push(chunk);
     }
 
@@ -176,9 +176,16 @@ impl Pieces {
     ) {
         let order = &rows.order[first..];
         let weight = |p: usize| rows.roots.map_or(1.0, |roots| roots[order[p] as usize].powi(2));
-        self.add_cell(table, (start..until).map(|p| p as u32), chunk);
         self.weights[table] += (start..until).map(weight).sum::<f64>();
+        let first_segment = chunk.segments.1;
         let mut cell = table + 1;
+        // Where each row has a class of the first group, all rows are the segments of that group.
+        let mut classed = groups.iter().zip(rows.codes).take(1).any(|(&size, codes)| {
+            (start..until).all(|p| (codes[order[p] as usize] as usize) < size)
+        });
+        if !classed {
+            self.add_cell(table, (start..until).map(|p| p as u32), chunk);
+        }
         for (&size, codes) in groups.iter().zip(rows.codes) {
             let mut members: Vec<Vec<u32>> = vec![Vec::new(); size];
             for p in start..until {
@@ -190,14 +197,22 @@ impl Pieces {
                 self.weights[cell + k] += members.iter().map(|&p| weight(p as usize)).sum::<f64>();
                 self.add_cell(cell + k, members.into_iter(), chunk);
             }
+            if std::mem::take(&mut classed) {
+                self.add_range(table, first_segment, chunk);
+            }
             cell += size;
         }
     }
 
-    fn add_cell(&mut self, cell: usize, members: impl Iterator<Item = u32>, chunk: &mut Chunk) {
+    /// A cell of the segments from `first` on.
+    fn add_range(&mut self, cell: usize, first: usize, chunk: &mut Chunk) {
         self.cells.push(cell as u32);
-        self.cell_starts.push(chunk.segments.1 as u32);
+        self.cell_ranges.extend([first as u32, chunk.segments.1 as u32]);
         chunk.cells.1 += 1;
+    }
+
+    fn add_cell(&mut self, cell: usize, members: impl Iterator<Item = u32>, chunk: &mut Chunk) {
+        let first = chunk.segments.1;
         for (i, member) in members.enumerate() {
             if i % SEGMENT == 0 {
                 self.segments.push(self.positions.len() as u32);
@@ -205,13 +220,13 @@ impl Pieces {
             }
             self.positions.push(member);
         }
+        self.add_range(cell, first, chunk);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sarl::engine::Values;
 
     #[test]
     fn every_row_is_in_one_cell_of_each_group() {
@@ -219,7 +234,6 @@ mod tests {
         let order: Vec<u32> = (0..300).rev().collect();
         let roots: Vec<f64> = (0..300).map(|i| 1.0 + f64::from(i)).collect();
         let rows = Rows {
-            inputs: Values::Double(&[]),
             beside: &[],
             order: &order,
             ends: &[120, 300],
@@ -233,8 +247,8 @@ mod tests {
         let mut found = vec![0.0; 2 * 4];
         for chunk in &pieces.chunks {
             for k in 0..chunk.cells.1 {
-                let starts = &pieces.cell_starts[chunk.cell_starts + k..];
-                for s in starts[0]..starts[1] {
+                let range = &pieces.cell_ranges[2 * (chunk.cells.0 + k)..];
+                for s in range[0]..range[1] {
                     let of = &pieces.segments[chunk.segments.0 + s as usize..];
                     for &p in &pieces.positions[of[0] as usize..of[1] as usize] {
                         let row = order[chunk.first + p as usize] as usize;

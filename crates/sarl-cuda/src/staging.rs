@@ -13,11 +13,9 @@ use sarl::engine::Values;
 
 use crate::fault::Fault;
 use crate::gpu::Gpu;
-use crate::memory::{Buffer, Pinned, Plain};
+use crate::memory::{Buffer, PIECE, Pinned, Plain};
 
-/// Bytes of a piece: they stay in the cache of the processor, and the bus has its full rate.
-const PIECE: usize = 2 << 20;
-/// Pieces for each thread, and in all.
+/// Pieces for each thread, and in all: with more of them they do not stay in the cache.
 const PER_THREAD: usize = 2;
 const MOST: usize = 64;
 
@@ -34,6 +32,16 @@ pub(crate) struct Staging {
     gpu: Arc<Gpu>,
     bytes: usize,
     free: Mutex<Vec<(Pinned, CudaEvent)>>,
+}
+
+impl Drop for Staging {
+    fn drop(&mut self) {
+        // Pieces are kept for others: none of them may be on its way.
+        let free = self.free.get_mut().unwrap_or_else(PoisonError::into_inner);
+        for (_, copied) in free.iter() {
+            let _ = copied.synchronize();
+        }
+    }
 }
 
 impl Staging {

@@ -4,17 +4,13 @@
 //! taken in chunks, in the order of their folds: their features `u`, about the shift and times the root
 //! of the weight, are the columns of one matrix, and each fold adds `u uᵀ` to its scatter. Sums of
 //! classes are added up in segments of rows, in a fixed order.
-//!
-//! Where features are the inputs, what only moves numbers runs beside the products: `u` of the next
-//! chunk and the sums of classes, on a stream of their own. There are two `u` for that.
 
-mod made;
 mod products;
 mod shift;
 
 use std::sync::Arc;
 
-use cudarc::driver::{CudaEvent, CudaStream, result};
+use cudarc::driver::{CudaStream, result};
 use faer::Mat;
 use sarl::engine::{Accumulator, DeviceSums, NotFinite, Placed, Rows, SumsPlan, Values};
 use sarl::{Map, Precision};
@@ -24,11 +20,11 @@ use crate::fault::Fault;
 use crate::features::{Features, Picked, Source, gather};
 use crate::gpu::Gpu;
 use crate::kernels::{Arg, NONE, over_rows};
+use crate::made::Made;
 use crate::memory::{Buffer, Plain};
 use crate::room::Room;
 use crate::slot::{Chunk, Pieces, Slot};
 use crate::staging::{Looked, Staging};
-use made::Made;
 
 /// Rows whose mean is the shift, where rows have no weights.
 const SHIFT_ROWS: usize = 1024;
@@ -51,13 +47,6 @@ pub enum Products {
     Fast,
 }
 
-/// As many `u` as there are where they are filled beside the products.
-pub(crate) const TURNS: usize = 2;
-
-fn events(gpu: &Gpu, count: usize) -> Result<Vec<CudaEvent>, Fault> {
-    (0..count).map(|_| Ok(gpu.context().new_event(None)?)).collect()
-}
-
 /// The numbers of one row at an address of the device.
 ///
 /// # Safety
@@ -74,8 +63,8 @@ pub(crate) struct Sums {
     pub(crate) gpu: Arc<Gpu>,
     pub(crate) copy: Arc<CudaStream>,
     pub(crate) compute: Arc<CudaStream>,
-    /// What fills `u` and adds up classes; that of the products, where features are computed.
-    pub(crate) side: Arc<CudaStream>,
+    /// That of the lists of a block, which must not wait for its rows.
+    lists: Arc<CudaStream>,
     blas: Blas,
     staging: Staging,
     features: Features,
@@ -98,12 +87,7 @@ pub(crate) struct Sums {
     shift: Buffer<f64>,
     /// Whether the shift is known.
     begun: bool,
-    u: Vec<Buffer<f64>>,
-    /// Each `u` is filled; its products are formed.
-    filled: Vec<CudaEvent>,
-    used: Vec<CudaEvent>,
-    /// The `u` of the next chunk.
-    turn: usize,
+    u: Buffer<f64>,
     single: Option<Single>,
     segment_sums: Buffer<f64>,
     means: Buffer<f64>,
@@ -118,7 +102,7 @@ enum How {
 
 /// What products in single precision need.
 struct Single {
-    u: Vec<Buffer<f32>>,
+    u: Buffer<f32>,
     product: Buffer<f32>,
     /// The parts of numbers for the matrix units.
     parts: Option<(Buffer<f32>, Buffer<f32>)>,
@@ -139,13 +123,9 @@ impl Sums {
         let room = Room::plan(gpu, plan, how != How::Double, how == How::Fast)?;
         // What comes next goes before the products, which take all of the device.
         let copy = gpu.context().new_stream_with_priority(FIRST)?;
+        let lists = gpu.context().new_stream_with_priority(FIRST)?;
         let compute = gpu.context().new_stream()?;
         let linear = matches!(plan.features.map, Map::Linear);
-        let side = match linear {
-            true => gpu.context().new_stream_with_priority(FIRST)?,
-            false => Arc::clone(&compute),
-        };
-        let turns = if linear { TURNS } else { 1 };
         let blas = Blas::new(gpu, &compute)?;
         let (columns, ld, chunk) = (room.columns, room.ld, room.chunk);
         let classes = 1 + plan.groups.iter().sum::<usize>();
@@ -154,10 +134,8 @@ impl Sums {
             _ => {
                 let part = || Buffer::new(gpu, 3 * WIDEN_FAST * ld);
                 let parts = if how == How::Fast { Some((part()?, part()?)) } else { None };
-                let u =
-                    (0..turns).map(|_| Buffer::new(gpu, chunk * ld)).collect::<Result<_, _>>()?;
                 let product = Buffer::new(gpu, columns * ld)?;
-                Some(Single { u, product, parts })
+                Some(Single { u: Buffer::new(gpu, chunk * ld)?, product, parts })
             }
         };
         let features = Features::new(gpu, &plan.features, (&[], &[]), chunk)?;
@@ -173,15 +151,10 @@ impl Sums {
             made: Made::begin(plan.folds, columns),
             shift: Buffer::new(gpu, columns)?,
             begun: false,
-            u: (0..turns)
-                .map(|_| match how == How::Double || !linear {
-                    true => Buffer::new(gpu, chunk * ld),
-                    false => Buffer::new(gpu, SHIFT_ROWS.min(chunk) * ld),
-                })
-                .collect::<Result<_, _>>()?,
-            filled: events(gpu, turns)?,
-            used: events(gpu, turns)?,
-            turn: 0,
+            u: match how == How::Double || !linear {
+                true => Buffer::new(gpu, chunk * ld)?,
+                false => Buffer::new(gpu, SHIFT_ROWS.min(chunk) * ld)?,
+            },
             segment_sums: Buffer::new(gpu, room.segments * columns)?,
             means: Buffer::new(gpu, columns)?,
             groups: plan.groups.clone(),
@@ -193,7 +166,7 @@ impl Sums {
             how,
             copy,
             compute,
-            side,
+            lists,
             blas,
         };
         sums.warm()?;
@@ -208,20 +181,24 @@ impl Sums {
     /// Waits until all rows are added.
     pub(crate) fn finish(&self) -> Result<(), Fault> {
         self.gpu.bind()?;
-        self.side.synchronize()?;
         Ok(self.compute.synchronize()?)
     }
 
-    fn put(&mut self, rows: &Rows<'_>) -> Result<Option<usize>, Fault> {
+    fn put<'a>(
+        &mut self,
+        inputs: Values<'_>,
+        rows: &(dyn Fn() -> Rows<'a> + Sync),
+    ) -> Result<Option<usize>, Fault> {
         self.gpu.bind()?;
-        let (count, width) = (rows.count(), self.features.inputs);
+        let (count, width) = (inputs.count(), self.features.inputs);
         self.gpu.fits(count, self.room.block)?;
         let at = self.next;
         self.next = 1 - self.next;
         // What the slot held is needed until the work on it is done.
         self.copy.wait(&self.slots[at].done)?;
+        self.lists.wait(&self.slots[at].done)?;
         let slot = &mut self.slots[at];
-        let source = match rows.inputs {
+        let source = match inputs {
             Values::Placed(x) => Source { address: x.address, stride: x.stride, single: x.single },
             Values::Single(_) => Source { address: slot.inputs.at(0), stride: width, single: true },
             Values::Double(_) => {
@@ -230,12 +207,16 @@ impl Sums {
         };
         let (staging, copy) = (&self.staging, &self.copy);
         // The lists are made while the rows are sent.
-        let (looked, pieces) = rayon::join(
+        let list = || {
+            let rows = rows();
+            (rows, Pieces::new(&rows, (&self.groups, self.folds), self.room.chunk))
+        };
+        let (looked, (rows, pieces)) = rayon::join(
             // SAFETY: the slot has room for as many rows as a call may bring.
-            || unsafe { staging.send(rows.inputs, width, source.address, copy) },
-            || Pieces::new(rows, (&self.groups, self.folds), self.room.chunk),
+            || unsafe { staging.send(inputs, width, source.address, copy) },
+            list,
         );
-        let bad = match (looked?, rows.inputs) {
+        let bad = match (looked?, inputs) {
             (Looked::Found(bad), _) => bad,
             (Looked::Not, Values::Placed(_)) => None,
             (Looked::Not, _) => slot.check(&self.gpu, &self.copy, source, width, count)?,
@@ -245,17 +226,17 @@ impl Sums {
             self.copy.synchronize()?;
             return Ok(bad);
         }
-        slot.bring(rows, &pieces, &self.copy)?;
+        slot.bring(&rows, &pieces, &self.lists)?;
+        slot.listed.record(&self.lists)?;
         slot.ready.record(&self.copy)?;
+        self.compute.wait(&slot.listed)?;
         self.compute.wait(&slot.ready)?;
-        self.side.wait(&slot.ready)?;
-        self.follow(at, source, rows)?;
+        self.follow(at, source, &rows)?;
         for piece in &pieces.chunks {
             // SAFETY: the slot and the source stay until `done` is met.
             unsafe { self.add_chunk(at, source, piece) }?;
-            self.turn = (self.turn + 1) % self.u.len();
         }
-        self.slots[at].done.record(&self.side)?;
+        self.slots[at].done.record(&self.compute)?;
         self.weights.iter_mut().zip(&pieces.weights).for_each(|(w, more)| *w += more);
         Ok(None)
     }
@@ -277,7 +258,7 @@ impl Sums {
         let behind = u + (self.features.outputs * if single { 4 } else { 8 }) as u64;
         // SAFETY: the caller's promise.
         unsafe {
-            gather(&self.gpu, &self.side, picked, beside, how, (behind, self.room.ld, single))
+            gather(&self.gpu, &self.compute, picked, beside, how, (behind, self.room.ld, single))
         }
     }
 
@@ -287,28 +268,23 @@ impl Sums {
         let picked = Picked { source, order: slot.order.at(0), first, rows };
         let shift = |j: usize| Arg::from(self.shift.at(j));
         let behind = [shift(self.features.outputs), NONE, slot.roots()];
-        let turn = self.turn;
-        self.side.wait(&self.used[turn])?;
         // SAFETY: the caller's promise.
         unsafe {
             let u = match self.features.is_linear() {
                 true => {
                     let (to, single) = match &self.single {
-                        None => (self.u[turn].at(0), false),
-                        Some(single) => (single.u[turn].at(0), true),
+                        None => (self.u.at(0), false),
+                        Some(single) => (single.u.at(0), true),
                     };
                     let how = [shift(0), NONE, slot.roots()];
                     let width = self.features.inputs;
-                    gather(&self.gpu, &self.side, picked, width, how, (to, ld, single))?;
+                    gather(&self.gpu, &self.compute, picked, width, how, (to, ld, single))?;
                     (to, single)
                 }
                 false => self.map_chunk(slot, picked, self.single.as_ref())?,
             };
             self.bring_beside(at, (first, rows), behind, u)?;
-            self.filled[turn].record(&self.side)?;
-            self.compute.wait(&self.filled[turn])?;
             self.add_products(u.0, chunk)?;
-            self.used[turn].record(&self.compute)?;
             self.add_segments(slot, u, chunk)
         }
     }
@@ -320,7 +296,7 @@ impl Sums {
         picked: Picked,
         single: Option<&Single>,
     ) -> Result<(u64, bool), Fault> {
-        let (u, ld, m, rows) = (self.u[0].at(0), self.room.ld, self.features.outputs, picked.rows);
+        let (u, ld, m, rows) = (self.u.at(0), self.room.ld, self.features.outputs, picked.rows);
         // SAFETY: the caller's promise.
         unsafe {
             self.features.apply(&self.gpu, (&self.blas, &self.compute), picked, (u, ld))?;
@@ -336,7 +312,7 @@ impl Sums {
             ];
             over_rows(&self.compute, &self.gpu.kernels.centre_rows, (m, rows), &args)?;
             let Some(single) = single else { return Ok((u, false)) };
-            let to = single.u[0].at(0);
+            let to = single.u.at(0);
             let args =
                 [u.into(), to.into(), (ld as u64).into(), (m as u32).into(), (rows as u32).into()];
             over_rows(&self.compute, &self.gpu.kernels.narrow, (m, rows), &args)?;
@@ -379,8 +355,8 @@ impl Sums {
     /// One product of zeros: what the libraries load when they are first used, they load now, and not
     /// when rows are on the device and its memory may be somebody else's.
     fn warm(&self) -> Result<(), Fault> {
-        let (rows, u) = (self.room.chunk.min(WIDEN), self.u[0].at(0));
-        let single = self.single.as_ref().map(|single| single.u[0].at(0));
+        let (rows, u) = (self.room.chunk.min(WIDEN), self.u.at(0));
+        let single = self.single.as_ref().map(|single| single.u.at(0));
         let chunk = Chunk { rows, folds: vec![(0, 0, rows)], ..Default::default() };
         // SAFETY: `u` is zero and has as many rows.
         unsafe { self.add_products(single.unwrap_or(u), &chunk) }?;
@@ -421,8 +397,12 @@ impl Accumulator for Sums {
         self.room.block
     }
 
-    fn push(&mut self, rows: &Rows<'_>) -> sarl::Result<Option<usize>> {
-        self.put(rows).map_err(|fault| self.error(fault))
+    fn push<'a>(
+        &mut self,
+        inputs: Values<'_>,
+        rows: &(dyn Fn() -> Rows<'a> + Sync),
+    ) -> sarl::Result<Option<usize>> {
+        self.put(inputs, rows).map_err(|fault| self.error(fault))
     }
 
     fn reaches(&self, rows: &Placed) -> bool {

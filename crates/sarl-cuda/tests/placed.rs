@@ -1,5 +1,4 @@
-//! Rows that lie on the device, and factors there. Where there is no GPU each test says that it is
-//! skipped, and why.
+//! Rows that lie on the device. Where there is no GPU each test says that it is skipped, and why.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "tests")]
 
 mod common;
@@ -8,12 +7,10 @@ use std::sync::Arc;
 
 use common::{Data, cuda, moments, splits_apart};
 use cudarc::driver::{CudaContext, CudaSlice, CudaStream, DevicePtr, DeviceRepr};
-use faer::linalg::solvers::Llt;
-use faer::prelude::Solve;
-use faer::{Mat, MatRef, Side};
+use faer::MatRef;
 use sarl::engine::{Engine, Placed};
 use sarl::{Block, Error, Layout, Moments, Place, Role};
-use sarl_cuda::{Cuda, device_of};
+use sarl_cuda::device_of;
 
 /// Numbers on the device, on a stream of their own.
 struct There<T> {
@@ -150,46 +147,4 @@ fn rows_on_a_device_that_no_engine_reaches_are_left_to_the_caller() {
     named.on(Arc::new(cuda)).unwrap();
     let error = named.push_placed(&nowhere, &block).unwrap_err();
     assert!(error.to_string().contains("another device"), "{error}");
-}
-
-#[test]
-fn a_factor_is_that_of_the_processor() {
-    let Some(cuda) = cuda("a_factor_is_that_of_the_processor") else { return };
-    let (n, thin) = (1500, 7);
-    let x = Mat::from_fn(n, n + 40, |i, j| ((i * 31 + j * 17) as f64 * 0.618_034).fract() - 0.5);
-    let a = &x * x.transpose() + Mat::<f64>::identity(n, n) * faer::Scale(1e-2);
-    let b = Mat::from_fn(n, thin, |i, j| ((i + 3 * j) as f64 * 0.414_214).fract() - 0.5);
-    let Some(mut factor) = cuda.factor(a.as_ref()).unwrap() else {
-        println!("skipped a_factor_is_that_of_the_processor: there is no cuSOLVER");
-        return;
-    };
-    let mut lower = b.clone();
-    factor.solve_lower(lower.as_mut()).unwrap();
-    let mut x = lower.clone();
-    factor.solve_lower_transposed(x.as_mut()).unwrap();
-    let off = (&a * &x - &b).norm_max() / (a.norm_max() * x.norm_max());
-    println!("A x = b: {off:.1e} off");
-    assert!(off < 1e-12);
-    // A matrix like this loses digits in x: both sides of bᵀA⁻¹b lose the same ones.
-    let (one, other) = (lower.transpose() * &lower, b.transpose() * &x);
-    let off = (&one - &other).norm_max() / one.norm_max();
-    println!("‖L⁻¹b‖² = bᵀx: {off:.1e} off");
-    assert!(off < 1e-10);
-    let here = Llt::new(a.as_ref(), Side::Lower).unwrap();
-    let off = (here.solve(&b) - &x).norm_max() / x.norm_max();
-    println!("x beside the processor's: {off:.1e} apart");
-    assert!(off < 1e-8);
-    assert!(factor.solve_lower(Mat::zeros(3, 1).as_mut()).is_err(), "other rows");
-    let mut not = a;
-    not[(700, 700)] = -1.0;
-    let error = cuda.factor(not.as_ref()).err().unwrap();
-    assert!(error.to_string().contains("not positive definite"), "{error}");
-    assert!(
-        Cuda::new(&[0])
-            .unwrap()
-            .optional()
-            .factor(Mat::<f64>::identity(4, 4).as_ref())
-            .unwrap()
-            .is_none()
-    );
 }

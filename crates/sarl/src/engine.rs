@@ -1,4 +1,5 @@
-//! What a device does in place of the processor: sums of blocks of rows, and z.
+//! What a device does in place of the processor: sums of blocks of rows, what is made of the sums of
+//! the folds, and z.
 //!
 //! The processor is the reference. An [`Engine`] is asked for an [`Accumulator`] of a fit's features,
 //! which takes rows as they come, keeps all sums on its device and hands them over when they are
@@ -11,7 +12,7 @@
 
 use std::fmt::Debug;
 
-use faer::{Mat, MatMut, MatRef};
+use faer::{Mat, MatRef};
 
 use crate::Result;
 use crate::features::{Kernel, Map};
@@ -47,11 +48,10 @@ pub trait Engine: Debug + Send + Sync {
         Ok(None)
     }
 
-    /// The Cholesky factor of a positive definite matrix, of which the lower triangle counts; nothing
-    /// where the processor factors it. A matrix that is not positive definite is an error of the
-    /// device.
-    fn factor(&self, a: MatRef<'_, f64>) -> Result<Option<Box<dyn Factor>>> {
-        let _ = a;
+    /// A place where the sums of the folds are combined, factored and multiplied after the last row;
+    /// nothing where the processor does that.
+    fn folds(&self, plan: &FoldsPlan<'_>) -> Result<Option<Box<dyn Folds>>> {
+        let _ = plan;
         Ok(None)
     }
 
@@ -144,12 +144,21 @@ impl Placed {
     }
 }
 
-/// Rows for a device.
+impl Values<'_> {
+    /// How many rows there are.
+    pub fn count(&self) -> usize {
+        match self {
+            Values::Double(rows) => rows.len(),
+            Values::Single(rows) => rows.len(),
+            Values::Placed(rows) => rows.rows,
+        }
+    }
+}
+
+/// What is done with rows.
 #[derive(Clone, Copy, Debug)]
 pub struct Rows<'a> {
-    /// The inputs of each row.
-    pub inputs: Values<'a>,
-    /// The numbers beside them, row after row.
+    /// The numbers beside the inputs, row after row.
     pub beside: &'a [f64],
     /// The rows that count, fold after fold, and where each fold ends in this list.
     pub order: &'a [u32],
@@ -159,17 +168,6 @@ pub struct Rows<'a> {
     pub roots: Option<&'a [f64]>,
     /// The class of each row in each group; beyond the classes for none.
     pub codes: &'a [&'a [u32]],
-}
-
-impl Rows<'_> {
-    /// How many there are.
-    pub fn count(&self) -> usize {
-        match self.inputs {
-            Values::Double(rows) => rows.len(),
-            Values::Single(rows) => rows.len(),
-            Values::Placed(rows) => rows.rows,
-        }
-    }
 }
 
 /// A value that is not finite: its row, its column and what it is.
@@ -196,9 +194,14 @@ pub trait Accumulator: Send {
     /// The most rows that one call takes.
     fn capacity(&self) -> usize;
 
-    /// Adds rows. The number of the first row that has an input that is not finite, if there is one:
-    /// nothing is added then. Rows that lie on the device are not looked at.
-    fn push(&mut self, rows: &Rows<'_>) -> Result<Option<usize>>;
+    /// Adds rows; what is done with them is found while they are on their way. The number of the first row
+    /// that has an input that is not finite, if there is one: nothing is added then. Rows that lie on the
+    /// device are not looked at.
+    fn push<'a>(
+        &mut self,
+        inputs: Values<'_>,
+        rows: &(dyn Fn() -> Rows<'a> + Sync),
+    ) -> Result<Option<usize>>;
 
     /// Whether these rows lie where it adds them up.
     fn reaches(&self, rows: &Placed) -> bool {
@@ -233,15 +236,64 @@ pub trait Candidates: Send {
     /// Adds the columns `(K[:, picked] − F F[picked]ᵀ) L⁻ᵀ`; the sum of their squares for each
     /// candidate.
     fn extend(&mut self, picked: &[usize], factor: MatRef<'_, f64>) -> Result<Vec<f64>>;
+
+    /// `L`, the rows of F of all landmarks, and the length of each row of `L⁻¹`.
+    fn factor(&mut self, picked: &[usize]) -> Result<(Mat<f64>, Vec<f64>)>;
 }
 
-/// `L` of `A = L Lᵀ` on a device.
-pub trait Factor: Send {
-    /// `b = L⁻¹ b`.
-    fn solve_lower(&mut self, b: MatMut<'_, f64>) -> Result<()>;
+/// The sums of the folds, about one shift.
+#[derive(Clone, Debug)]
+pub struct FoldsPlan<'a> {
+    /// `Σ u uᵀ` of the features of each fold, of which the lower triangle counts.
+    pub scatters: Vec<MatRef<'a, f64>>,
+    /// `L` with `K = L Lᵀ` over the landmarks, where the features are `L⁻¹k`.
+    pub factor: Option<MatRef<'a, f64>>,
+}
 
-    /// `b = L⁻ᵀ b`.
-    fn solve_lower_transposed(&mut self, b: MatMut<'_, f64>) -> Result<()>;
+/// Some folds together: `C = Σ_f share_f · scatter_f − δ δᵀ`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Together {
+    /// One over the weight of all of them for each fold that is among them; 0 for the others.
+    pub shares: Vec<f64>,
+    /// The mean of the features, about the shift.
+    pub delta: Vec<f64>,
+}
+
+/// What is factored: `A = S C S + D`, in the span of some landmarks.
+#[derive(Clone, Copy, Debug)]
+pub struct Factored<'a> {
+    /// The diagonal of `S`; ones, if it is empty.
+    pub scale: &'a [f64],
+    /// The diagonal of `D`.
+    pub diagonal: &'a [f64],
+    /// The landmarks that are known, if not all of them are: the features of these alone lie in the span
+    /// of their rows of `L`.
+    pub known: Option<&'a [usize]>,
+}
+
+/// The sums of the folds on a device.
+pub trait Folds: Debug + Send + Sync {
+    /// `C b`.
+    fn product(&self, of: &Together, b: MatRef<'_, f64>) -> Result<Mat<f64>>;
+
+    /// The Cholesky factor of `A`; nothing where rounding leaves none.
+    fn factor(&self, of: &Together, how: &Factored<'_>) -> Result<Option<Box<dyn Factor>>>;
+}
+
+/// `W = M G⁻ᵀ` with `MᵀA M = G Gᵀ` on a device, for an orthonormal basis `M` of the span of the known
+/// landmarks: `WᵀA W = I`.
+pub trait Factor: Send {
+    /// The columns of `W`.
+    fn basis(&self) -> usize;
+
+    /// The least number on the diagonal of `G`.
+    fn least(&self) -> f64;
+
+    /// `Wᵀ a`.
+    fn whiten(&mut self, a: MatRef<'_, f64>) -> Result<Mat<f64>>;
+
+    /// `W q`.
+    fn unwhiten(&mut self, q: MatRef<'_, f64>) -> Result<Mat<f64>>;
 }
 
 /// An encoder, as a device needs it: `z = columns((x − shift) · factor) · weights − offset`.

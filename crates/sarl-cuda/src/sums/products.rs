@@ -80,15 +80,15 @@ impl Sums {
         ];
         // SAFETY: the caller's promise; a chunk has no more segments than there is room for.
         unsafe {
-            over_all(&self.side, kernel, (columns, chunk.segments.1), &args)?;
+            over_all(&self.compute, kernel, (columns, chunk.segments.1), &args)?;
             let args = [
                 sums,
                 (columns as u32).into(),
                 slot.cells.at(chunk.cells.0).into(),
-                slot.cell_starts.at(chunk.cell_starts).into(),
+                slot.cell_ranges.at(2 * chunk.cells.0).into(),
                 self.tables.at(0).into(),
             ];
-            over_all(&self.side, &kernels.add_segments, (columns, chunk.cells.1), &args)
+            over_all(&self.compute, &kernels.add_segments, (columns, chunk.cells.1), &args)
         }
     }
 }

@@ -52,12 +52,11 @@ impl Sums {
     ) -> Result<(), Fault> {
         let (slot, ld, columns) = (&self.slots[at], self.room.ld, self.room.columns);
         let picked = Picked { source, order: slot.order.at(0), first, rows };
-        let u = self.u[0].at(0);
+        let u = self.u.at(0);
         // SAFETY: the caller's promise.
         unsafe {
             self.features.apply(&self.gpu, (&self.blas, &self.compute), picked, (u, ld))?;
             self.bring_beside(at, (first, rows), [NONE; 3], (u, false))?;
-            self.side.synchronize()?;
             let args: [Arg; 9] = [
                 u.into(),
                 (ld as u64).into(),

@@ -98,33 +98,42 @@ fn roundings(kernel: Kernel, inputs: usize) -> f64 {
     }
 }
 
+/// Rows that one thread adds up at a time.
+const ROWS: usize = 256;
+
 /// The length of each row of `L⁻¹`.
-fn inverse_rows(factor: &Mat<f64>) -> Vec<f64> {
+pub(super) fn inverse_rows(factor: &Mat<f64>) -> Vec<f64> {
     let m = factor.nrows();
     let mut inverse = Mat::zeros(m, m);
     invert_lower_triangular(inverse.as_mut(), factor.as_ref(), Par::rayon(0));
     // Column by column, as they lie in memory, and scaled: no square overflows.
     let largest = inverse.norm_max();
     let mut squares = vec![0.0; m];
-    for (j, column) in inverse.col_iter().enumerate() {
-        for (square, value) in squares.iter_mut().zip(column.iter()).skip(j) {
-            *square += (value / largest).powi(2);
+    let parts = squares.par_chunks_mut(ROWS).enumerate();
+    parts.for_each(|(part, squares)| {
+        let first = part * ROWS;
+        for (j, column) in inverse.col_iter().enumerate().take(first + squares.len()) {
+            let rows = column.subrows(first, squares.len());
+            for (square, value) in squares.iter_mut().zip(rows.iter()).skip(j.saturating_sub(first))
+            {
+                *square += (value / largest).powi(2);
+            }
         }
-    }
+    });
     squares.into_iter().map(|square: f64| largest * square.sqrt()).collect()
 }
 
 /// How far each feature of a map may be off by rounding: the error of a column, `‖row of L⁻¹‖` times
 /// as large in what `L⁻¹` makes of the columns.
-pub(super) fn noise(columns: &Columns, factor: Option<&Mat<f64>>) -> Vec<f64> {
+pub(super) fn noise(columns: &Columns, inverse_rows: Option<Vec<f64>>) -> Vec<f64> {
     let one = ROUNDINGS * f64::EPSILON;
-    match (columns, factor) {
+    match (columns, inverse_rows) {
         (Columns::Linear { .. }, _) => Vec::new(),
-        (Columns::Kernel { kernel, landmarks }, factor) => {
+        (Columns::Kernel { kernel, landmarks }, rows) => {
             // |k(u, x)|² ≤ k(u, u) k(x, x); the moments know how large k(x, x) is in the rows.
             let largest = kernel.diagonal(landmarks.as_ref()).into_iter().fold(0.0, f64::max);
             let size = largest.sqrt() * roundings(*kernel, landmarks.ncols()) / ROUNDINGS;
-            let rows = factor.map_or_else(|| vec![1.0; landmarks.nrows()], inverse_rows);
+            let rows = rows.unwrap_or_else(|| vec![1.0; landmarks.nrows()]);
             rows.into_iter().map(|norm| one * size * norm).collect()
         }
         (Columns::Fourier { frequencies }, _) => {

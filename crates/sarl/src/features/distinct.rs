@@ -8,7 +8,7 @@ use std::collections::btree_map::Entry;
 
 use faer::{Mat, MatRef};
 
-use super::sample::Reservoir;
+use super::sample::{Reservoir, by_columns};
 use crate::moments::{FoldBy, Hasher, splitmix};
 
 /// Rows of `width` columns, of which the last is the weight of a row.
@@ -62,7 +62,7 @@ impl Distinct {
 
     fn rows(&self) -> Mat<f64> {
         let values: Vec<f64> = self.rows.values().flatten().copied().collect();
-        MatRef::from_row_major_slice(&values, self.rows.len(), self.width).to_owned()
+        by_columns(&values, self.width)
     }
 }
 

@@ -135,6 +135,7 @@ impl FeatureMap {
             }
             _ => None,
         };
+        let factor = factor.map(|factor| (factor, None));
         let map = FeatureMap::assemble(columns, factor, description.residual);
         Ok(FeatureMap { raw, gamma: description.gamma, ..map })
     }

@@ -59,6 +59,8 @@ pub(super) struct Landmarks {
     pub(super) picked: Vec<usize>,
     /// `L`, m × m, of the kernel matrix over the landmarks in order.
     pub(super) factor: Mat<f64>,
+    /// The length of each row of `L⁻¹`, where it is known.
+    pub(super) inverse_rows: Option<Vec<f64>>,
     /// The relative trace residual over the candidates.
     pub(super) residual: f64,
 }
@@ -330,15 +332,17 @@ impl<'a> State<'a> {
         }
         let m = self.picked.len();
         let picked = std::mem::take(&mut self.picked);
-        let mut factor = match &mut self.device {
-            Some(device) => device.rows(&picked)?,
-            None => Mat::from_fn(m, m, |i, j| self.columns[(picked[i], j)]),
+        let lower = |i: usize, j: usize| if i < j { 0.0 } else { self.columns[(picked[i], j)] };
+        let (factor, inverse_rows) = match &mut self.device {
+            Some(device) => {
+                let (factor, rows) = device.factor(&picked)?;
+                // Squares of very small pivots overflow.
+                (factor, rows.iter().all(|row| row.is_finite()).then_some(rows))
+            }
+            None => (Mat::from_fn(m, m, lower), None),
         };
-        for j in 1..m {
-            factor.col_as_slice_mut(j)[..j].fill(0.0);
-        }
         let residual = self.residual();
-        Ok(Landmarks { picked, factor, residual })
+        Ok(Landmarks { picked, factor, inverse_rows, residual })
     }
 }
 

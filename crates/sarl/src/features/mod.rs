@@ -32,7 +32,7 @@ mod wide_file;
 
 pub(crate) use columns::Columns;
 pub use columns::Map;
-use columns::noise;
+use columns::{inverse_rows, noise};
 pub(crate) use distinct::Sample;
 pub(crate) use file::{Stored, StoredInputs};
 pub(crate) use kernel::median_gamma_weighted;
@@ -166,7 +166,8 @@ impl FeatureMap {
             candidates[(chosen.picked[i], j)]
         });
         let columns = Columns::Kernel { kernel, landmarks: points };
-        Ok(Self::assemble(columns, Some(chosen.factor), chosen.residual))
+        let factor = Some((chosen.factor, chosen.inverse_rows));
+        Ok(Self::assemble(columns, factor, chosen.residual))
     }
 
     /// `count` random Fourier features (an even number) of an RBF or Laplacian kernel over
@@ -207,8 +208,18 @@ impl FeatureMap {
         Ok(FeatureMap { gamma: Some(kernel.gamma()), ..map })
     }
 
-    fn assemble(columns: Columns, factor: Option<Mat<f64>>, residual: f64) -> Self {
-        let noise = noise(&columns, factor.as_ref());
+    /// With `L`, if there is one, and the length of each row of `L⁻¹`, if that is known.
+    fn assemble(
+        columns: Columns,
+        factor: Option<(Mat<f64>, Option<Vec<f64>>)>,
+        residual: f64,
+    ) -> Self {
+        let rows = factor.as_ref().map(|(factor, rows)| match rows {
+            Some(rows) => rows.clone(),
+            None => inverse_rows(factor),
+        });
+        let noise = noise(&columns, rows);
+        let factor = factor.map(|(factor, _)| factor);
         let mut places: HashMap<u64, Vec<usize>> = HashMap::new();
         if let Columns::Kernel { landmarks, .. } = &columns {
             for j in 0..landmarks.nrows() {

@@ -1,8 +1,26 @@
 //! A uniform sample of rows that pass by in blocks.
 
-use faer::{Mat, MatRef};
+use faer::Mat;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use rayon::prelude::*;
+
+/// Columns that one thread writes at a time: numbers that lie beside each other are read together.
+const COLUMNS: usize = 8;
+
+/// Rows that lie one behind the other as a matrix.
+pub(super) fn by_columns(rows: &[f64], width: usize) -> Mat<f64> {
+    let count = rows.len().checked_div(width).unwrap_or(0);
+    let mut all = Mat::zeros(count, width);
+    all.as_mut().par_col_chunks_mut(COLUMNS).enumerate().for_each(|(part, mut to)| {
+        for (i, row) in rows.chunks_exact(width.max(1)).enumerate() {
+            for j in 0..to.ncols() {
+                to[(i, j)] = row[part * COLUMNS + j];
+            }
+        }
+    });
+    all
+}
 
 /// Keeps `capacity` of the rows seen, each with the same probability (Vitter's algorithm R):
 /// candidates for landmarks and for the median heuristic, from data of any length.
@@ -49,7 +67,6 @@ impl Reservoir {
 
     /// The sample, rows × width.
     pub fn rows(&self) -> Mat<f64> {
-        let rows = self.rows.len().checked_div(self.width).unwrap_or(0);
-        MatRef::from_row_major_slice(&self.rows, rows, self.width).to_owned()
+        by_columns(&self.rows, self.width)
     }
 }

@@ -134,7 +134,22 @@ impl Fitted {
     /// The problem in few dimensions.
     pub fn reduced(&self) -> Result<&Reduced> {
         let ridge = self.ridge()?.ridge;
-        once(&self.reduced, || Reduced::new(&self.covariances()?.whole(), ridge))
+        once(&self.reduced, || match self.reduced_there(ridge)? {
+            Some(reduced) => Ok(reduced),
+            None => Reduced::new(&self.covariances()?.whole(), ridge),
+        })
+    }
+
+    /// The same by a device, where there is one for it.
+    fn reduced_there(&self, ridge: f64) -> Result<Option<Reduced>> {
+        let Some(there) = self.moments.there()? else { return Ok(None) };
+        let folds: Vec<usize> = (0..self.moments.options().folds).collect();
+        let found = there.to_learn_from(&folds).and_then(|all| Reduced::of(&all, ridge));
+        match found {
+            Err(Error::Device { .. }) if there.is_optional() => Ok(None),
+            Err(Error::Unstable | Error::FewInFold { .. }) => Ok(None),
+            found => found.map(Some),
+        }
     }
 
     /// All trade-offs.

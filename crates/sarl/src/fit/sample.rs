@@ -249,9 +249,10 @@ impl Sampling {
             let of = scaling.filter(|_| j < self.raw.dense);
             of.map_or((0.0, 1.0), |s| (s.shift[j], s.factor[j]))
         };
-        let scaled = Mat::from_fn(rows.nrows(), self.raw.width(), |i, j| {
+        let mut scaled = Mat::zeros(rows.nrows(), self.raw.width());
+        scaled.as_mut().par_col_iter_mut().enumerate().for_each(|(j, to)| {
             let (shift, factor) = place(j);
-            (rows[(i, j)] - shift) * factor
+            to.iter_mut().zip(rows.col(j).iter()).for_each(|(to, v)| *to = (v - shift) * factor);
         });
         // Each different row has the weight of its copies.
         let weighted = (self.weighted || self.own.adds_up()) && self.given.is_none();

@@ -44,12 +44,12 @@ pub fn best_ridge(moments: &Moments, cap: Option<usize>) -> Result<RidgeChoice> 
     check_cap(cap)?;
     // Losses are judged, not shares of what could be kept.
     let whole = Whole::of_labels(&moments.covariances()?);
-    let learning = Learning::again(moments);
+    let mut learning = Learning::again(moments)?;
     let ridge = |exponent: Option<i32>| exponent.map_or(0.0, |e| mean * 10.0_f64.powi(e));
     // The best of what is known and of these.
-    let better = |known: (f64, Option<i32>), exponents: &[Option<i32>]| -> Result<_> {
+    let mut better = |known: (f64, Option<i32>), exponents: &[Option<i32>]| -> Result<_> {
         let ridges: Vec<f64> = exponents.iter().copied().map(ridge).collect();
-        let folds = HeldOut::of_ridges(&learning, &ridges, cap, &whole)?;
+        let folds = HeldOut::of_ridges(&mut learning, &ridges, cap, &whole)?;
         let scores = folds.iter().map(score).collect::<Result<Vec<f64>>>()?;
         let found = scores.into_iter().zip(exponents.iter().copied());
         Ok(found.fold(known, |best, found| if found.0 < best.0 { found } else { best }))

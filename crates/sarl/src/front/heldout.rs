@@ -63,7 +63,7 @@ pub struct HeldOutLosses {
 
 pub(crate) use file::StoredHeldOut;
 pub(super) use folds::Learning;
-use folds::{Fold, Fresh, square};
+use folds::{Fold, Fresh, Parts, square};
 
 /// The folds of a data set, each reduced and ready to be tested.
 #[derive(Clone, Debug)]
@@ -91,7 +91,7 @@ impl HeldOut {
     }
 
     fn with_whole(moments: &Moments, ridge: f64, cap: Option<usize>, whole: Whole) -> Result<Self> {
-        let found = Self::of_ridges(&Learning::once(moments), &[ridge], cap, &whole)?.pop();
+        let found = Self::of_ridges(&mut Learning::once(moments)?, &[ridge], cap, &whole)?.pop();
         let found = found.ok_or(Error::OneFold)?;
         Ok(HeldOut { source: Some(moments.clone()), ..found })
     }
@@ -99,22 +99,21 @@ impl HeldOut {
     /// One for each ridge, without a source. Not all folds at once: they are many matrices of the size
     /// of the features.
     pub(super) fn of_ridges(
-        learning: &Learning<'_>,
+        learning: &mut Learning<'_>,
         ridges: &[f64],
         cap: Option<usize>,
         whole: &Whole,
     ) -> Result<Vec<Self>> {
-        let moments = learning.moments;
-        let count = moments.options().folds;
-        if count < 2 {
+        if learning.moments.options().folds < 2 {
             return Err(Error::OneFold);
         }
-        let all: Vec<usize> = (0..count).collect();
-        let mut parts = Vec::with_capacity(count);
-        for some in all.chunks(at_once(moments.layout().features(), count, ridges.len())) {
-            let some = some.par_iter().map(|&fold| folds::parts(learning, fold, ridges));
-            parts.extend(some.collect::<Result<Vec<_>>>()?);
-        }
+        let parts = match each_fold(learning, ridges) {
+            Err(error) if learning.may_stay_here(&error) => {
+                learning.stay_here();
+                each_fold(learning, ridges)?
+            }
+            parts => parts?,
+        };
         let empty =
             HeldOut { folds: vec![], fresh: vec![], whole: whole.clone(), cap, source: None };
         let mut found = vec![empty; ridges.len()];
@@ -202,12 +201,30 @@ fn reach(reduced: &Reduced) -> Reach {
     Reach { alpha_min: 0.0, alpha_max: reduced.problem.sensitive.total(), attainable }
 }
 
+/// The parts of each fold for each ridge.
+fn each_fold(learning: &Learning<'_>, ridges: &[f64]) -> Result<Vec<Parts>> {
+    let moments = learning.moments;
+    let count = moments.options().folds;
+    let some = match learning.there_for(ridges) {
+        // A device takes one after the other.
+        Some(_) => 1,
+        None => at_once(moments.layout().features(), count, ridges.len()),
+    };
+    let all: Vec<usize> = (0..count).collect();
+    let mut parts = Vec::with_capacity(count);
+    for some in all.chunks(some) {
+        let some = some.par_iter().map(|&fold| folds::parts(learning, fold, ridges));
+        parts.extend(some.collect::<Result<Vec<_>>>()?);
+    }
+    Ok(parts)
+}
+
 /// Up to this many features, all folds are taken at once.
 const SMALL: usize = 512;
 /// Threads that work well together on one fold of more features.
 const THREADS: usize = 4;
 /// Square matrices that a fold needs, and each ridge beside them.
-const SQUARES: u64 = 6;
+const SQUARES: u64 = 8;
 const SQUARES_PER_RIDGE: u64 = 2;
 
 /// How many folds are taken at once: as many as there are threads and memory for.

@@ -3,16 +3,15 @@
 //! What a device keeps is a set of moments of its own, about its own shift, beside those that the
 //! processor has. [`Moments::settle`] adds it to these as the rows of another machine are added.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-
-use rayon::prelude::*;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use super::block::{Block, Element, check_finite, row_slice};
 use super::lane::Lane;
+use super::listed::Listed;
 use super::sums::Sums;
 use super::{FoldBy, Moments};
 use crate::engine::{
-    Accumulator, DeviceSums, Engine, FeaturePlan, NotFinite, Placed, Rows, SumsPlan, Values,
+    Accumulator, DeviceSums, Engine, FeaturePlan, NotFinite, Placed, SumsPlan, Values,
 };
 use crate::error::Place;
 use crate::features::Map;
@@ -100,6 +99,12 @@ impl Moments {
         if let Some(device) = &mut self.device {
             device.expected = rows;
         }
+    }
+
+    /// The engine that was named, unless it has refused the rows.
+    pub(super) fn engine(&self) -> Option<&dyn Engine> {
+        let device = self.device.as_ref().filter(|device| device.refused.is_none());
+        device.map(|device| device.engine.as_ref())
     }
 
     /// Whether an engine was named.
@@ -353,28 +358,15 @@ impl Moments {
         block: &Block<'_, T>,
         inputs: Values<'_>,
     ) -> Result<Option<usize>> {
-        let folds: Vec<usize> = {
-            let folds = self.next_folds(block)?;
-            let rows = (0..block.rows()).into_par_iter().with_min_len(1024);
-            rows.map(|i| folds.of(block, i)).collect()
-        };
-        let (order, ends) =
-            grouped(&folds, self.options.folds, |i| block.weights.is_none_or(|w| w[i] > 0.0));
-        let roots: Option<Vec<f64>> = block.weights.map(|w| w.iter().map(|w| w.sqrt()).collect());
-        let groups = block.groups();
-        let beside = beside(block);
+        let folds = self.next_folds(block)?;
+        let (groups, count) = (block.groups(), self.options.folds);
+        let found = OnceLock::new();
+        let find = || Listed::new(block, &groups, (&folds, count), (&self.layout, &self.pairs));
+        let rows = || found.get_or_init(find).rows(&groups);
         let mut running = self.running()?;
         let at = running.next;
         let part = &mut running.parts[at];
-        let rows = Rows {
-            inputs,
-            beside: &beside,
-            order: &order,
-            ends: &ends,
-            roots: roots.as_deref(),
-            codes: &groups,
-        };
-        match part.accumulator.push(&rows) {
+        match part.accumulator.push(inputs, &rows) {
             Ok(None) => {}
             Ok(Some(row)) => return Ok(Some(row)),
             Err(error) => {
@@ -382,95 +374,13 @@ impl Moments {
                 return Err(error);
             }
         }
-        part.sums.par_iter_mut().enumerate().for_each(|(fold, sums)| {
-            let start = if fold == 0 { 0 } else { ends[fold - 1] };
-            for &i in &order[start..ends[fold]] {
-                let i = i as usize;
-                sums.count(block.weights.map_or(1.0, |w| w[i]), &groups, &self.pairs, i);
-            }
-        });
+        let counts = &found.get_or_init(find).counts;
+        part.sums.iter_mut().zip(counts).for_each(|(sums, more)| sums.add(more));
         if !matches!(inputs, Values::Placed(_)) {
             running.next = (at + 1) % running.parts.len();
         }
         drop(running);
         self.seen += block.rows() as u64;
         Ok(None)
-    }
-}
-
-/// The rows that count, fold after fold, and where each fold ends.
-fn grouped(
-    folds: &[usize],
-    count: usize,
-    counts: impl Fn(usize) -> bool,
-) -> (Vec<u32>, Vec<usize>) {
-    let mut sizes = vec![0usize; count];
-    for (i, &fold) in folds.iter().enumerate() {
-        sizes[fold] += usize::from(counts(i));
-    }
-    let ends: Vec<usize> = sizes
-        .iter()
-        .scan(0, |end, size| {
-            *end += size;
-            Some(*end)
-        })
-        .collect();
-    let mut at: Vec<usize> = ends.iter().zip(&sizes).map(|(end, size)| end - size).collect();
-    let mut order = vec![0u32; ends.last().copied().unwrap_or(0)];
-    for (i, &fold) in folds.iter().enumerate() {
-        if counts(i) {
-            order[at[fold]] = i as u32;
-            at[fold] += 1;
-        }
-    }
-    (order, ends)
-}
-
-/// The numbers beside the features, row after row.
-fn beside<T: Element>(block: &Block<'_, T>) -> Vec<f64> {
-    let numbers = block.numbers();
-    if numbers.is_empty() {
-        return Vec::new();
-    }
-    (0..block.rows())
-        .flat_map(|i| numbers.iter().flat_map(move |v| v.row(i).iter().copied()))
-        .collect()
-}
-
-impl Sums {
-    /// The rows, the weight and the counts of one row.
-    fn count(&mut self, weight: f64, groups: &[&[u32]], pairs: &[(usize, usize)], i: usize) {
-        self.rows += 1;
-        self.weight += weight;
-        for (counts, codes) in self.counts.iter_mut().zip(groups) {
-            if let Some(count) = counts.get_mut(codes[i] as usize) {
-                *count += weight;
-            }
-        }
-        for (pair, &(a, b)) in self.pairs.iter_mut().zip(pairs) {
-            let (k, l) = (groups[a][i] as usize, groups[b][i] as usize);
-            if k < pair.nrows() && l < pair.ncols() {
-                pair[(k, l)] += weight;
-            }
-        }
-    }
-
-    /// Whether no variance has overflown.
-    fn diagonal_is_finite(&self) -> bool {
-        let scatter = self.scatter();
-        (0..scatter.ncols()).all(|j| scatter[(j, j)].is_finite())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::grouped;
-
-    #[test]
-    fn rows_are_grouped_by_fold_and_those_of_no_weight_left_out() {
-        let folds = [2, 0, 1, 0, 2, 1];
-        let (order, ends) = grouped(&folds, 3, |i| i != 3);
-        assert_eq!(order, [1, 2, 5, 0, 4]);
-        assert_eq!(ends, [1, 3, 5]);
     }
 }

@@ -57,6 +57,13 @@ impl Landmarks {
         (0..self.met.len()).filter(|&j| only_there(&self.met[j])).collect()
     }
 
+    /// The landmarks that are known outside of `folds`, if not all of them are.
+    pub(super) fn known_without(&self, folds: &[usize]) -> Option<Vec<usize>> {
+        let left_out = self.only_in(folds);
+        let known = || (0..self.met.len()).filter(|j| left_out.binary_search(j).is_err());
+        (!left_out.is_empty()).then(|| known().collect())
+    }
+
     /// An orthonormal basis of what no landmark known outside `folds` spans; none if there is
     /// nothing to leave out.
     pub(super) fn known_to(&self, folds: &[usize]) -> Option<Mat<f64>> {
@@ -110,6 +117,15 @@ fn subtract_both_ways(c: &mut Mat<f64>, p: MatRef<'_, f64>) {
     });
 }
 
+/// `c = P c P` with `P = I − N Nᵀ`, where `along` is `c N`.
+fn project_both_ways(c: &mut Mat<f64>, along: Mat<f64>, n: MatRef<'_, f64>) {
+    let inner = n.transpose() * &along;
+    // PCP = C − N(CN)ᵀ − (CN)Nᵀ + N(NᵀCN)Nᵀ = C − N Aᵀ − A Nᵀ,   A = CN − ½ N(NᵀCN)
+    let a = along - n * inner * faer::Scale(0.5);
+    let product = n * a.transpose();
+    subtract_both_ways(c, product.as_ref());
+}
+
 impl Covariances {
     /// The same of the features `Mᵀφ`, for orthonormal columns of `m`.
     pub(super) fn within(&mut self, m: MatRef<'_, f64>) {
@@ -122,6 +138,8 @@ impl Covariances {
         }
         let mean = m.transpose() * faer::ColRef::from_slice(&self.mean);
         self.mean = mean.iter().copied().collect();
+        let along = Mat::from_fn(m.nrows(), m.ncols(), |i, j| m[(i, j)] * self.floor_of(i));
+        self.turned_floor = Some(m.transpose() * along);
         let floor =
             |j: usize| m.col(j).iter().zip(&self.floor).map(|(m, floor)| m * m * floor).sum();
         self.floor = (0..m.ncols()).map(floor).collect();
@@ -129,13 +147,14 @@ impl Covariances {
 
     /// The same without what the columns of `n`, which are orthonormal, span.
     pub(super) fn without(&mut self, n: MatRef<'_, f64>) {
-        let c = &mut self.features;
-        let along = &*c * n;
-        let inner = n.transpose() * &along;
-        // PCP = C − N(CN)ᵀ − (CN)Nᵀ + N(NᵀCN)Nᵀ = C − N Aᵀ − A Nᵀ,   A = CN − ½ N(NᵀCN)
-        let a = along - n * inner * faer::Scale(0.5);
-        let product = n * a.transpose();
-        subtract_both_ways(c, product.as_ref());
+        let along = &self.features * n;
+        project_both_ways(&mut self.features, along, n);
+        let size = self.features.nrows();
+        let mut floor = Mat::zeros(size, size);
+        (0..size).for_each(|j| floor[(j, j)] = self.floor_of(j));
+        let along = Mat::from_fn(size, n.ncols(), |i, j| n[(i, j)] * self.floor_of(i));
+        project_both_ways(&mut floor, along, n);
+        self.turned_floor = Some(floor);
         let project = |part: &mut LabelCovariances| {
             let along = n.transpose() * &part.cross;
             part.cross -= n * along;

@@ -24,6 +24,7 @@
 //! # Ok::<(), sarl::Error>(())
 //! ```
 
+mod assemble;
 mod block;
 mod checks;
 mod covariances;
@@ -33,6 +34,7 @@ mod folds;
 mod landmarks;
 mod lane;
 mod layout;
+mod listed;
 mod made;
 mod parts;
 mod products;
@@ -42,6 +44,7 @@ mod scaled;
 mod sums;
 #[cfg(test)]
 mod tests;
+mod there;
 mod tiles;
 
 pub use block::{Block, Element, LabelBlock, NO_CLASS};
@@ -57,6 +60,7 @@ pub(crate) use made::Made;
 pub(crate) use parts::Known;
 pub(crate) use rounding::constant;
 pub(crate) use sums::padded;
+pub(crate) use there::{PartThere, There};
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -70,7 +74,6 @@ use crate::{Error, Mismatch, Result};
 pub(crate) use device::Coming;
 use device::Device;
 use lane::{Lane, Plan};
-use products::Products;
 use sums::Sums;
 
 /// How the products of features are formed; sums are always in double precision.
@@ -371,32 +374,6 @@ impl Moments {
             !third.as_ref().is_err_and(few)
         });
         thirds.collect()
-    }
-
-    /// Takes landmarks that only these folds know from covariances.
-    fn leave_out<const N: usize>(&self, folds: &[usize], parts: [&mut Covariances; N]) {
-        let unknown = self.landmarks.as_ref().and_then(|landmarks| landmarks.known_to(folds));
-        if let Some(unknown) = unknown {
-            parts.into_iter().for_each(|part| part.without(unknown.as_ref()));
-        }
-    }
-
-    /// One fold over all lanes.
-    fn fold(&self, fold: usize) -> Sums {
-        // Lanes first: a file holds these very sums, so that what it gives back is the same.
-        let mut sums = Sums::new(&self.layout);
-        for lane in self.lanes.iter() {
-            sums.add(&lane.folds[fold]);
-        }
-        if let Some(factors) = &self.factors {
-            sums.rescale(factors);
-        }
-        sums
-    }
-
-    /// The sums of some folds, to be read.
-    fn products(&self, folds: &[usize]) -> Products<'_> {
-        Products::new(&self.layout, &self.lanes, folds, self.factors.as_deref())
     }
 }
 

@@ -1,9 +1,13 @@
 //! The moments of some folds together.
 
-use super::made::Combination;
-use super::{Covariances, LabelKind, Made, Moments, Over};
-use crate::{Error, Result};
 use faer::Mat;
+
+use super::made::Combination;
+use super::products::Products;
+use super::rounding::Rounding;
+use super::sums::Sums;
+use super::{Covariances, LabelKind, Made, Moments, Over, Precision};
+use crate::{Error, Result, tolerance};
 
 /// Covariances of folds to learn from, without landmarks that only the others know.
 pub(crate) struct Known {
@@ -57,6 +61,61 @@ impl Moments {
         let part = self.of_folds_over(folds, over)?;
         part.check_informative(&self.layout)?;
         Ok(part)
+    }
+
+    /// Takes landmarks that only these folds know from covariances.
+    pub(super) fn leave_out<const N: usize>(&self, folds: &[usize], parts: [&mut Covariances; N]) {
+        let unknown = self.landmarks.as_ref().and_then(|landmarks| landmarks.known_to(folds));
+        if let Some(unknown) = unknown {
+            parts.into_iter().for_each(|part| part.without(unknown.as_ref()));
+        }
+    }
+
+    /// The covariances of all rows, written where it is said.
+    pub(crate) fn covariances_over(&self, over: Over) -> Result<Covariances> {
+        let folds: Vec<usize> = (0..self.options.folds).collect();
+        let products = self.products(&folds);
+        if products.rest.rows < 2 {
+            return Err(Error::TooFewRows { rows: products.rest.rows });
+        }
+        let all = self.assemble(&products, over)?;
+        all.check_informative(&self.layout)?;
+        Ok(all)
+    }
+
+    fn assemble(&self, products: &Products<'_>, over: Over) -> Result<Covariances> {
+        self.check_settled()?;
+        let (made, rounding) = (self.combinations()?, self.rounding());
+        Covariances::assemble(&self.layout, products, &self.shift, &rounding, (&made, over))
+    }
+
+    /// The sums of some folds, to be read.
+    pub(super) fn products(&self, folds: &[usize]) -> Products<'_> {
+        Products::new(&self.layout, &self.lanes, folds, self.factors.as_deref())
+    }
+
+    pub(super) fn rounding(&self) -> Rounding {
+        let (rank, floor) = match self.options.precision {
+            Precision::Double => (tolerance::RANK, tolerance::FLOOR),
+            Precision::Single => (tolerance::RANK_SINGLE, tolerance::FLOOR_SINGLE),
+        };
+        let weight = self.weight();
+        let size = self.landmarks.as_ref().map_or(1.0, |l| (l.size / weight).sqrt());
+        let noise = self.noise.iter().map(|noise| noise * size).collect();
+        Rounding { rank, floor, noise }
+    }
+
+    /// One fold over all lanes.
+    pub(super) fn fold(&self, fold: usize) -> Sums {
+        // Lanes first: a file holds these very sums, so that what it gives back is the same.
+        let mut sums = Sums::new(&self.layout);
+        for lane in self.lanes.iter() {
+            sums.add(&lane.folds[fold]);
+        }
+        if let Some(factors) = &self.factors {
+            sums.rescale(factors);
+        }
+        sums
     }
 
     /// What the columns of each label become, by means over all rows.

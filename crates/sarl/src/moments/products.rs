@@ -7,10 +7,7 @@ use rayon::prelude::*;
 
 use super::lane::Lane;
 use super::layout::Layout;
-use super::rounding::Rounding;
 use super::sums::Sums;
-use super::{Covariances, Moments, Over, Precision};
-use crate::{Error, Result, tolerance};
 
 /// See the module.
 pub(super) struct Products<'a> {
@@ -88,34 +85,6 @@ impl<'a> Products<'a> {
             let by = delta[j];
             to.iter_mut().zip(&delta[j..]).for_each(|(to, d)| *to = *to / weight - by * d);
         });
-    }
-}
-
-impl Moments {
-    /// The covariances of all rows, written where it is said.
-    pub(crate) fn covariances_over(&self, over: Over) -> Result<Covariances> {
-        let folds: Vec<usize> = (0..self.options.folds).collect();
-        let products = self.products(&folds);
-        if products.rest.rows < 2 {
-            return Err(Error::TooFewRows { rows: products.rest.rows });
-        }
-        let all = self.assemble(&products, over)?;
-        all.check_informative(&self.layout)?;
-        Ok(all)
-    }
-
-    pub(super) fn assemble(&self, products: &Products<'_>, over: Over) -> Result<Covariances> {
-        self.check_settled()?;
-        let (rank, floor) = match self.options.precision {
-            Precision::Double => (tolerance::RANK, tolerance::FLOOR),
-            Precision::Single => (tolerance::RANK_SINGLE, tolerance::FLOOR_SINGLE),
-        };
-        let weight = self.weight();
-        let size = self.landmarks.as_ref().map_or(1.0, |l| (l.size / weight).sqrt());
-        let noise: Vec<f64> = self.noise.iter().map(|noise| noise * size).collect();
-        let rounding = Rounding { rank, floor, noise: &noise };
-        let made = self.combinations()?;
-        Covariances::assemble(&self.layout, products, &self.shift, &rounding, (&made, over))
     }
 }
 

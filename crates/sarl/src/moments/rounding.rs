@@ -5,11 +5,11 @@ use faer::Mat;
 use crate::tolerance;
 
 /// What is known of the rounding of moments.
-pub(super) struct Rounding<'a> {
+pub(super) struct Rounding {
     pub(super) rank: f64,
     pub(super) floor: f64,
     /// The error of each feature as it is computed from a row; empty for none.
-    pub(super) noise: &'a [f64],
+    pub(super) noise: Vec<f64>,
 }
 
 /// Whether a variance is no more than the rounding of a constant.

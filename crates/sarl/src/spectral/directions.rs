@@ -3,8 +3,9 @@
 use faer::{Mat, MatRef};
 
 use super::attribute::Side;
-use super::linalg::{beside, cholesky, congruence, solve_lower, span};
+use super::linalg::{beside, cholesky, solve_lower, span};
 use super::problem::{Problem, correlations};
+use super::spread::{Spread, White};
 use super::whiten::Whitening;
 use crate::moments::{Covariances, InputCovariances, LabelCovariances};
 use crate::{Error, Result, tolerance};
@@ -13,17 +14,18 @@ use crate::{Error, Result, tolerance};
 const UNIT: f64 = 1e-12;
 
 /// The problem in the span of what correlates with a label, and that span's basis.
-pub(super) fn project(c: &Covariances, whitening: &Whitening) -> Result<(Problem, Mat<f64>)> {
-    let white = |part: &LabelCovariances| whitening.whiten(part.cross.as_ref());
-    let (wy, ws) = (white(&c.target), white(&c.sensitive));
+pub(super) fn project(c: &Covariances, whitening: &dyn White) -> Result<(Problem, Mat<f64>)> {
+    let both = beside(c.target.cross.as_ref(), c.sensitive.cross.as_ref());
+    let white = whitening.whiten(both.as_ref())?;
+    let (wy, ws) = white.as_ref().split_at_col(c.target.cross.ncols());
     let scaled = beside(
-        correlations(ws.as_ref(), &c.sensitive.variance).as_ref(),
-        correlations(wy.as_ref(), &c.target.variance).as_ref(),
+        correlations(ws, &c.sensitive.variance).as_ref(),
+        correlations(wy, &c.target.variance).as_ref(),
     );
     let (q, rank) = span(scaled.as_ref(), tolerance::SPAN, false);
     let q = q.subcols(0, rank).to_owned();
-    let side = |w: &Mat<f64>, part: &LabelCovariances| Side::new(q.transpose() * w, part);
-    let problem = Problem::new(side(&wy, &c.target), side(&ws, &c.sensitive))?;
+    let side = |w: MatRef<'_, f64>, part: &LabelCovariances| Side::new(q.transpose() * w, part);
+    let problem = Problem::new(side(wy, &c.target), side(ws, &c.sensitive))?;
     Ok((problem, q))
 }
 
@@ -31,12 +33,13 @@ pub(super) fn project(c: &Covariances, whitening: &Whitening) -> Result<(Problem
 /// rounding left of both is measured, not assumed. `size` directions are known to the labels; a
 /// further one is kept where it is as unknown to them as it was meant to be.
 pub(super) fn settled(
-    c: &Covariances,
+    spread: &dyn Spread,
     mut basis: Mat<f64>,
     size: usize,
 ) -> Result<(Problem, Mat<f64>)> {
+    let c = spread.known();
     for _ in 0..2 {
-        let h = congruence(basis.as_ref(), c.features.as_ref());
+        let h = spread.congruence(basis.as_ref())?;
         let off = (&h - Mat::<f64>::identity(h.nrows(), h.ncols())).norm_max();
         if off <= UNIT {
             break;

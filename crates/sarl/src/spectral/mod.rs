@@ -50,6 +50,7 @@ pub(crate) mod reduced;
 pub(crate) mod removal;
 pub(crate) mod ridged;
 pub(crate) mod secular;
+pub(crate) mod spread;
 pub(crate) mod whiten;
 
 pub use reduced::{Losses, Reduced};

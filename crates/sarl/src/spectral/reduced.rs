@@ -15,12 +15,13 @@ use faer::{Mat, MatRef};
 use serde::{Deserialize, Serialize};
 
 use super::attribute::Attribute;
-use super::directions::{project, settled, spare_directions, weights_of, with_spare};
+use super::directions::{project, settled, spare_directions, with_spare};
 use super::linalg::solve_lower;
 use super::problem::{Half, Problem};
 use super::ridged::Ridged;
+use super::spread::Spread;
 use super::whiten::Whitening;
-use crate::moments::Covariances;
+use crate::moments::{Covariances, InputCovariances};
 use crate::{Error, Result};
 
 /// Losses of the best linear predictor of the target and of the best linear adversary.
@@ -60,30 +61,37 @@ pub struct Reduced {
 impl Reduced {
     /// Reduces the problem; `ridge` is ρ in `C + ρI`.
     pub fn new(covariances: &Covariances, ridge: f64) -> Result<Self> {
-        let reduced = Self::penalised(covariances, ridge)?;
-        reduced.complete(covariances)?;
+        Self::of(covariances, ridge)
+    }
+
+    /// The same, wherever the covariances are.
+    pub(crate) fn of(spread: &dyn Spread, ridge: f64) -> Result<Self> {
+        let reduced = Self::penalised(spread, ridge)?;
+        reduced.complete(spread)?;
         Ok(reduced)
     }
 
     /// The same without the unpenalised problem, where there is a ridge: encoders, predictors and losses
     /// do not need it.
-    pub(crate) fn penalised(c: &Covariances, ridge: f64) -> Result<Self> {
+    pub(crate) fn penalised(spread: &dyn Spread, ridge: f64) -> Result<Self> {
         if !(ridge.is_finite() && ridge >= 0.0) {
             let expected = "expected a finite number, 0 or more";
             return Err(Error::Argument { name: "the ridge", value: ridge, expected });
         }
-        let whitening = Whitening::new(c, ridge)?;
-        let (problem, q) = project(c, &whitening)?;
+        let c = spread.known();
+        let whitening = spread.whitening(ridge)?;
+        let (problem, q) = project(c, whitening.as_ref())?;
         let spare = if ridge == 0.0 { spare_directions(&problem) } else { 0 };
         let q = with_spare(q, spare);
-        let basis = weights_of(c, &whitening, q.as_ref());
+        let (basis_size, basis) = (whitening.basis(), whitening.weights(q.as_ref())?);
+        drop(whitening);
         let (problem, basis, ridged) = match ridge > 0.0 {
             true => {
-                let ridged = Ridged::new(c, &basis, &problem)?;
+                let ridged = Ridged::new(spread, &basis, &problem)?;
                 (problem, basis, Some(ridged))
             }
             false => {
-                let (problem, basis) = settled(c, basis, problem.size())?;
+                let (problem, basis) = settled(spread, basis, problem.size())?;
                 (problem, basis, None)
             }
         };
@@ -91,15 +99,15 @@ impl Reduced {
         Ok(Reduced {
             rows: c.rows,
             weight: c.weight,
-            features: c.features.nrows(),
-            basis_size: whitening.basis(),
+            features: spread.features(),
+            basis_size,
             ridge,
             problem,
             ridged,
             centre: (basis.transpose() * mean).iter().copied().collect(),
             target_mean: c.target.mean.clone(),
             sensitive_mean: c.sensitive.mean.clone(),
-            inputs: c.inputs().map(|(cross, mean)| (basis.transpose() * cross, mean.to_vec())),
+            inputs: along_inputs(spread, &basis)?,
             basis,
             bounding: None,
         })
@@ -161,8 +169,8 @@ impl Reduced {
     }
 
     /// Finds the unpenalised problem, where it is not known.
-    pub(crate) fn complete(&self, covariances: &Covariances) -> Result<()> {
-        self.ridged.as_ref().map_or(Ok(()), |ridged| ridged.complete(covariances))
+    pub(crate) fn complete(&self, spread: &dyn Spread) -> Result<()> {
+        self.ridged.as_ref().map_or(Ok(()), |ridged| ridged.complete(spread))
     }
 
     /// Whether the unpenalised problem is known.
@@ -276,6 +284,19 @@ impl Reduced {
         solve_lower(ridged.factor.as_ref(), k.as_mut());
         (ridged.factor.transpose() * g).qr().solve_lstsq(k)
     }
+}
+
+/// `Cov(u, x)` and the mean of x, where x is known.
+fn along_inputs(spread: &dyn Spread, basis: &Mat<f64>) -> Result<Option<(Mat<f64>, Vec<f64>)>> {
+    let c = spread.known();
+    Ok(match &c.inputs {
+        InputCovariances::Features | InputCovariances::Span => {
+            let cross = spread.product(basis.as_ref())?;
+            Some((cross.transpose().to_owned(), c.mean.clone()))
+        }
+        InputCovariances::Kept(x) => Some((basis.transpose() * &x.cross, x.mean.clone())),
+        InputCovariances::Gone => None,
+    })
 }
 
 /// Undoes the scaling of the labels' columns.

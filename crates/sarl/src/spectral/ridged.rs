@@ -9,10 +9,9 @@ use std::sync::OnceLock;
 use faer::{Mat, MatRef};
 
 use super::directions::{project, settled};
-use super::linalg::{cholesky, congruence, solve_lower};
+use super::linalg::{cholesky, solve_lower};
 use super::problem::{Half, Problem};
-use super::whiten::Whitening;
-use crate::moments::Covariances;
+use super::spread::Spread;
 use crate::{Error, Result};
 
 /// The problem with a ridge, in its own coordinates.
@@ -29,8 +28,8 @@ pub(crate) struct Ridged {
 }
 
 impl Ridged {
-    pub(super) fn new(c: &Covariances, basis: &Mat<f64>, problem: &Problem) -> Result<Self> {
-        let h = congruence(basis.as_ref(), c.features.as_ref());
+    pub(super) fn new(c: &dyn Spread, basis: &Mat<f64>, problem: &Problem) -> Result<Self> {
+        let h = c.congruence(basis.as_ref())?;
         let factor = cholesky(h.as_ref()).map_err(|_| Error::Unstable)?;
         Ok(Self::from_parts(OnceLock::new(), factor, problem))
     }
@@ -51,11 +50,11 @@ impl Ridged {
     }
 
     /// Finds the unpenalised problem of these covariances, where it is not known.
-    pub(super) fn complete(&self, c: &Covariances) -> Result<()> {
+    pub(super) fn complete(&self, c: &dyn Spread) -> Result<()> {
         if self.exact.get().is_none() {
-            let whitening = Whitening::new(c, 0.0)?;
-            let (exact, q) = project(c, &whitening)?;
-            let (exact, _) = settled(c, whitening.unwhiten(q.as_ref()), exact.size())?;
+            let whitening = c.whitening(0.0)?;
+            let (exact, q) = project(c.known(), whitening.as_ref())?;
+            let (exact, _) = settled(c, whitening.unwhiten(q.as_ref())?, exact.size())?;
             self.exact.get_or_init(|| exact);
         }
         Ok(())

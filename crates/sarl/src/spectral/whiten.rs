@@ -49,23 +49,19 @@ impl Whitening {
 
     fn varying(covariances: &Covariances) -> Result<Vec<usize>> {
         let c = covariances.features.as_ref();
-        let floor = |j: usize| covariances.floor.get(j).copied().unwrap_or(0.0);
-        let varies = |&j: &usize| {
-            let variance = c[(j, j)].max(0.0);
-            variance > floor(j) && !constant(variance, covariances.mean[j])
-        };
-        let varying: Vec<usize> = (0..c.nrows()).filter(varies).collect();
-        if varying.is_empty() {
-            return Err(Error::NoVariation);
-        }
-        Ok(varying)
+        let variances: Vec<f64> = (0..c.nrows()).map(|j| c[(j, j)]).collect();
+        varying(covariances, &variances)
     }
 
     fn ridged(covariances: &Covariances, ridge: f64) -> Result<Self> {
         let mut a = covariances.features.clone();
         let m = a.nrows();
         for j in 0..m {
-            a[(j, j)] += ridge + covariances.floor.get(j).copied().unwrap_or(0.0);
+            a[(j, j)] += ridge;
+        }
+        match &covariances.turned_floor {
+            Some(floor) => a += floor,
+            None => (0..m).for_each(|j| a[(j, j)] += covariances.floor_of(j)),
         }
         let factor = cholesky_of(a).map_err(|_| Error::Unstable)?;
         let (picked, inverse_scale) = ((0..m).collect(), vec![1.0; m]);
@@ -75,12 +71,7 @@ impl Whitening {
     fn plain(covariances: &Covariances, varying: &[usize], spare: Mat<f64>) -> Result<Self> {
         let c = &covariances.features;
         let rank = covariances.rank_tolerance;
-        // One threshold for all pivots: a feature that needs a higher one is scaled down instead.
-        let shrunk = |j: usize| {
-            let floor = covariances.floor.get(j).map_or(0.0, |floor| floor / c[(j, j)]);
-            (rank / floor.max(rank)).sqrt()
-        };
-        let shrunk: Vec<f64> = varying.iter().map(|&j| shrunk(j)).collect();
+        let shrunk: Vec<f64> = varying.iter().map(|&j| shrunk(covariances, j, c[(j, j)])).collect();
         let inverse: Vec<f64> =
             varying.iter().zip(&shrunk).map(|(&j, shrunk)| shrunk / c[(j, j)].sqrt()).collect();
         // A factor is written over the correlations, which are made again where it does not do.
@@ -157,13 +148,36 @@ impl Whitening {
     }
 }
 
+/// The features that vary, by their variances.
+pub(crate) fn varying(covariances: &Covariances, variances: &[f64]) -> Result<Vec<usize>> {
+    let varies = |&j: &usize| {
+        let (variance, floor) = (variances[j].max(0.0), covariances.floor.get(j).unwrap_or(&0.0));
+        variance > *floor && !constant(variance, covariances.mean[j])
+    };
+    let varying: Vec<usize> = (0..variances.len()).filter(varies).collect();
+    if varying.is_empty() { Err(Error::NoVariation) } else { Ok(varying) }
+}
+
+/// The standard deviation that a feature is scaled to. There is one threshold for all pivots: a feature
+/// that needs a higher one is scaled down instead.
+pub(crate) fn shrunk(covariances: &Covariances, j: usize, variance: f64) -> f64 {
+    let rank = covariances.rank_tolerance;
+    let floor = covariances.floor.get(j).map_or(0.0, |floor| floor / variance);
+    (rank / floor.max(rank)).sqrt()
+}
+
+/// Whether a factor with such a least number on its diagonal shows that each feature says something that
+/// those before it do not.
+pub(crate) fn is_clearly_full(least: f64, rank: f64) -> bool {
+    least * least > CLEAR * rank
+}
+
 /// Pivots this many times above the threshold of the rank leave no doubt about it.
 const CLEAR: f64 = 100.0;
 
-/// The factor without pivoting, which is several times faster to find, where it shows that each
-/// feature says something that those before it do not.
+/// The factor without pivoting, which is several times faster to find, where it does.
 fn clearly_full(correlation: Mat<f64>, rank: f64) -> Option<Mat<f64>> {
     let factor = cholesky_of(correlation).ok()?;
     let least = (0..factor.nrows()).map(|j| factor[(j, j)]).fold(f64::INFINITY, f64::min);
-    (least * least > CLEAR * rank).then_some(factor)
+    is_clearly_full(least, rank).then_some(factor)
 }

@@ -15,7 +15,7 @@ const MOST: usize = 8;
 
 /// Matrices that are being made.
 #[derive(Default)]
-pub(super) struct Made(Vec<JoinHandle<Vec<Mat<f64>>>>);
+pub(crate) struct Made(Vec<JoinHandle<Vec<Mat<f64>>>>);
 
 fn empty(count: usize, columns: usize) -> Vec<Mat<f64>> {
     (0..count).map(|_| Mat::zeros(scatter_rows(columns), columns)).collect()
@@ -23,7 +23,7 @@ fn empty(count: usize, columns: usize) -> Vec<Mat<f64>> {
 
 impl Made {
     /// Begins with one for each fold, where they are large.
-    pub(super) fn begin(folds: usize, columns: usize) -> Self {
+    pub(crate) fn begin(folds: usize, columns: usize) -> Self {
         if folds * columns * columns * 8 < LARGE {
             return Made::default();
         }
@@ -37,7 +37,7 @@ impl Made {
     }
 
     /// All of them, zero; those that nobody has begun are made now.
-    pub(super) fn take(&mut self, folds: usize, columns: usize) -> Vec<Mat<f64>> {
+    pub(crate) fn take(&mut self, folds: usize, columns: usize) -> Vec<Mat<f64>> {
         let done = std::mem::take(&mut self.0).into_iter().filter_map(|made| made.join().ok());
         let mut all: Vec<Mat<f64>> = done.flatten().collect();
         all.extend(empty(folds.saturating_sub(all.len()), columns));
