@@ -36,7 +36,7 @@ RATIOS = (
 )
 
 #: Landmarks of a kernel, rows and columns.
-KERNELS = {1_000: (20_000, 50), 2_000: (20_000, 50)}
+KERNELS = {1_000: (50_000, 100)}
 
 
 def rows(count: int, columns: int) -> tuple[NDArray[np.float32], NDArray[Any], NDArray[Any]]:
