@@ -35,6 +35,9 @@ RATIOS = (
     ("KernelSARL(ridge).fit", "Nystroem, numpy"),
 )
 
+#: Seconds before each job: the threads of BLAS wait for more work a while, and take a core from whoever is next.
+REST = 0.3
+
 #: Landmarks of a kernel, rows and columns.
 KERNELS = {1_000: (50_000, 100)}
 
@@ -137,6 +140,7 @@ def measured(work: dict[str, Callable[[], Any]], turns: int, only: set[str]) -> 
     seconds: dict[str, list[float]] = {name: [] for name in work}
     for _ in range(turns):
         for name, job in work.items():
+            time.sleep(REST)
             start = time.perf_counter()
             job()
             seconds[name].append(time.perf_counter() - start)
