@@ -16,7 +16,8 @@ use faer::{Mat, MatRef};
 
 use crate::Result;
 use crate::features::{Kernel, Map};
-use crate::moments::{Precision, padded};
+use crate::moments::Precision;
+use crate::spare::padded;
 
 /// A device, or several that share the rows.
 pub trait Engine: Debug + Send + Sync {

@@ -63,6 +63,7 @@ mod labels;
 pub mod moments;
 mod spare;
 pub mod spectral;
+mod tiles;
 pub mod tolerance;
 
 pub use encoder::{

@@ -5,6 +5,9 @@
 
 use faer::Mat;
 
+/// Doubles in a cache line.
+const LANE: usize = 8;
+
 /// Matrices that are not needed any more.
 #[derive(Debug, Default)]
 pub(crate) struct Spare(Vec<Mat<f64>>);
@@ -23,7 +26,19 @@ impl Spare {
     }
 }
 
+/// Rows of storage for `rows` rows of doubles: an odd number of cache lines, because a stride of
+/// a power of two makes the columns of a product compete for the same cache sets.
+pub(crate) fn padded(rows: usize, lane: usize) -> usize {
+    let lines = rows.div_ceil(lane);
+    (lines + 1 - lines % 2) * lane
+}
+
 /// A square matrix of some size with anything in it: the one that is there, or a new one.
 pub(crate) fn square(spare: Mat<f64>, size: usize) -> Mat<f64> {
-    if spare.shape() == (size, size) { spare } else { Mat::zeros(size, size) }
+    if spare.shape() == (size, size) {
+        return spare;
+    }
+    let mut new = Mat::with_capacity(padded(size, LANE), size);
+    new.resize_with(size, size, |_, _| 0.0);
+    new
 }

@@ -11,7 +11,7 @@ use super::erasing::{Description, Erasing};
 use super::erasure::{Erasure, complement};
 use crate::container::{Reader, Writer};
 use crate::features::FeatureMap;
-use crate::front::{Front, Goal, Solution, removing, removing_along};
+use crate::front::{Front, Goal, STORED, Solution, removing, removing_along};
 use crate::moments::{Covariances, LabelKind, Layout, Role};
 use crate::spare::Spare;
 use crate::spectral::Reduced;
@@ -57,9 +57,9 @@ impl Erasing {
             return Err(Error::Unavailable(message));
         }
         let (reduced, solution) = match front {
-            false => removing(covariances, &goal, &mut Spare::default())?,
+            false => removing(covariances, &goal, STORED, &mut Spare::default())?,
             true => {
-                let reduced = removing_along(covariances, &mut Spare::default())?;
+                let reduced = removing_along(covariances, STORED, &mut Spare::default())?;
                 let solution = Front::new(&reduced, None)?.solve(goal)?;
                 (reduced, solution)
             }

@@ -17,7 +17,7 @@ use super::attributes::HeldOutLabels;
 use super::goal::Goal;
 use super::heldout::HeldOutLosses;
 use super::lambdas;
-use super::removing::{removing, removing_along};
+use super::removing::{HELD_OUT, removing, removing_along};
 use super::tested::Tests;
 use crate::encoder::{Erasure, complement};
 use crate::moments::{Covariances, LabelCovariances, Moments};
@@ -27,8 +27,9 @@ use crate::spectral::linalg::{beside, span};
 use crate::spectral::secular::Secular;
 use crate::{Error, Result};
 
-/// A direction that leaves no more than this of another one, of length 1, is the same.
-const WITHIN: f64 = 1e-11;
+/// A direction that leaves no more than this of another one, of length 1, is the same: held-out losses
+/// change by no more.
+const WITHIN: f64 = 1e-8;
 
 /// The held-out losses of full erasure, with the features as the target. `ridge` is that of
 /// [`Erasing::new`](crate::Erasing::new).
@@ -53,7 +54,7 @@ pub fn erased_heldout_at(moments: &Moments, goal: &Goal) -> Result<(HeldOutLosse
         other => other.clone(),
     };
     let partial = |c: &Covariances, spare: &mut Spare| {
-        let (reduced, solution) = removing(c, &goal, spare)?;
+        let (reduced, solution) = removing(c, &goal, HELD_OUT, spare)?;
         Directions::new(reduced, vec![complement(solution.subspace.as_ref())])
     };
     Tests::new(moments, &partial)?.at(0)
@@ -62,11 +63,11 @@ pub fn erased_heldout_at(moments: &Moments, goal: &Goal) -> Result<(HeldOutLosse
 /// The same at `count` evenly spaced λ, beside [`Front::points`](crate::Front::points).
 pub fn erased_heldout_points(moments: &Moments, count: usize) -> Result<Vec<HeldOutLosses>> {
     let along = |c: &Covariances, spare: &mut Spare| {
-        let reduced = removing_along(c, spare)?;
+        let reduced = removing_along(c, HELD_OUT, spare)?;
         let problem = &reduced.problem;
         let secular = Secular::new(problem)?;
         let removed = |lambda: f64| secular.removed(problem.weight(lambda));
-        let removed = lambdas(count).into_iter().map(removed).collect::<Result<_>>()?;
+        let removed = lambdas(count).into_par_iter().map(removed).collect::<Result<_>>()?;
         Directions::new(reduced, removed)
     };
     let tests = Tests::new(moments, &along)?;

@@ -62,7 +62,7 @@ pub use erased::{
 pub use goal::{Certificate, Goal, Method, NamedLimits, Point, Solution};
 pub(crate) use heldout::StoredHeldOut;
 pub use heldout::{HeldOut, HeldOutLosses};
-pub(crate) use removing::{removing, removing_along};
+pub(crate) use removing::{STORED, removing, removing_along};
 
 use faer::Mat;
 use rayon::prelude::*;

@@ -14,10 +14,6 @@ use crate::spectral::secular::Secular;
 
 /// The most times that the space grows.
 const ROUNDS: usize = 16;
-/// How far the two problems may be apart, as a share of what is taken off.
-const AGREE: f64 = 1e-11;
-/// The same along the front, where leakage at a given λ has but half of the digits.
-const AGREE_ALONG: f64 = 1e-13;
 /// The share of the variance that is the rounding of both problems.
 const ROUNDING: f64 = 1e-15;
 /// λ at which both problems are compared along the front.
@@ -32,55 +28,89 @@ const FAST: f64 = 2.0;
 /// How often both problems may come no nearer.
 const MOST_SLOW: usize = 4;
 
+/// How far the two problems may be apart, as a share of what is taken off. Leakage at a given λ has but half
+/// of the digits.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Accuracy {
+    goal: f64,
+    along: f64,
+}
+
+/// That of what is stored, with its certificate.
+pub(crate) const STORED: Accuracy = Accuracy { goal: 1e-11, along: 1e-13 };
+/// That of held-out losses, whose spread between folds is many times larger.
+pub(super) const HELD_OUT: Accuracy = Accuracy { goal: 1e-10, along: 1e-10 };
+
+/// How far the two problems are apart, and a θ of the directions that bring them nearer.
+struct Apart {
+    share: f64,
+    shift: Option<f64>,
+}
+
+/// What a space grows by, where there is a choice.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Growth {
+    /// One θ is all that is missing: that costs a factor.
+    Shifts,
+    /// Many are: powers of `C` cost products, as long as they do.
+    Powers,
+}
+
 /// The directions that a goal needs, and its solution there.
 pub(crate) fn removing(
     c: &Covariances,
     goal: &Goal,
+    accuracy: Accuracy,
     spare: &mut Spare,
 ) -> Result<(Reduced, Solution)> {
-    let mut space = Removal::new(c, spare)?;
-    space.steps(BEGIN)?;
-    let mut last = f64::INFINITY;
-    let mut round = 1;
-    loop {
-        let reduced = space.reduced()?;
-        let front = Front::new(&reduced, None)?;
+    grown(c, (accuracy.goal, Growth::Shifts), spare, |reduced, known, round| {
+        let front = Front::new(reduced, None)?;
         let solution = front.solve(goal.clone())?;
-        let apart = apart(&front, &solution)?;
-        let enough = AGREE * solution.point.losses.jy + ROUNDING * front.bounds.target_variance;
-        let stuck = round > 4 && apart > 0.5 * last;
-        if apart <= enough || stuck || space.is_whole() || round == ROUNDS {
-            space.leave();
-            return Ok((reduced, solution));
-        }
-        last = apart;
-        let shifts = shifts(&reduced, space.known(), solution.subspace.as_ref())?;
+        let rounding = ROUNDING * front.bounds.target_variance / accuracy.goal;
+        let size = (solution.point.losses.jy + rounding).max(f64::MIN_POSITIVE);
+        let share = apart(&front, &solution)? / size;
+        let shifts = shifts(reduced, known, solution.subspace.as_ref())?;
         let mut positive: Vec<f64> = shifts.into_iter().filter(|s| *s > 0.0).collect();
         positive.sort_by(f64::total_cmp);
         // One after the other, from the middle.
         let at = (positive.len() / 2 + round / 2) % positive.len().max(1);
-        grow(&mut space, positive.get(at).copied())?;
-        round += 1;
-    }
+        Ok((Apart { share, shift: positive.get(at).copied() }, solution))
+    })
 }
 
 /// The directions that all λ need.
-pub(crate) fn removing_along(c: &Covariances, spare: &mut Spare) -> Result<Reduced> {
+pub(crate) fn removing_along(
+    c: &Covariances,
+    accuracy: Accuracy,
+    spare: &mut Spare,
+) -> Result<Reduced> {
+    let compared = |reduced: &Reduced, _: usize, _: usize| Ok((furthest(reduced)?, ()));
+    Ok(grown(c, (accuracy.along, Growth::Powers), spare, compared)?.0)
+}
+
+/// A space that grows until both problems are no further apart than that share, with what was found of
+/// it last.
+fn grown<T>(
+    c: &Covariances,
+    (enough, growth): (f64, Growth),
+    spare: &mut Spare,
+    compare: impl Fn(&Reduced, usize, usize) -> Result<(Apart, T)>,
+) -> Result<(Reduced, T)> {
     let mut space = Removal::new(c, spare)?;
     space.steps(BEGIN)?;
     let (mut last, mut steps, mut slow) = (f64::INFINITY, 0, 0);
-    for round in 0.. {
+    for round in 1.. {
         let reduced = space.reduced()?;
-        let (share, shift) = furthest(&reduced)?;
-        if share <= AGREE_ALONG || space.is_whole() || slow == MOST_SLOW || round == ROUNDS {
+        let (Apart { share, shift }, found) = compare(&reduced, space.known(), round)?;
+        if share <= enough || space.is_whole() || slow == MOST_SLOW || round == ROUNDS {
             space.leave();
-            return Ok(reduced);
+            return Ok((reduced, found));
         }
-        // Powers of C cost products, a shift costs a factor. Where powers do, as many as are missing.
         let (size, rate) = (space.size(), last / share);
         let each = rate.ln() / steps.max(1) as f64;
-        if each > FAST.ln() {
-            let missing = ((share / AGREE_ALONG).ln() / each).ceil() as usize;
+        if growth == Growth::Powers && each > FAST.ln() {
+            // As many as are missing.
+            let missing = ((share / enough).ln() / each).ceil() as usize;
             steps = missing.clamp(STEPS, MOST_STEPS);
             space.steps(steps)?;
         } else {
@@ -96,10 +126,10 @@ pub(crate) fn removing_along(c: &Covariances, spare: &mut Spare) -> Result<Reduc
 
 /// The largest difference of both problems along the front, as a share of what is gained there,
 /// and the largest θ of the directions that go there.
-fn furthest(reduced: &Reduced) -> Result<(f64, Option<f64>)> {
+fn furthest(reduced: &Reduced) -> Result<Apart> {
     let (above, below) = (&reduced.problem, reduced.certifying());
     let (above, below) = (Secular::new(above)?, Secular::new(below)?);
-    let mut worst = (0.0, None);
+    let mut worst = Apart { share: 0.0, shift: None };
     for lambda in lambdas(COMPARED) {
         let weight = reduced.problem.weight(lambda);
         if weight <= 0.0 || weight >= 1.0 {
@@ -108,9 +138,9 @@ fn furthest(reduced: &Reduced) -> Result<(f64, Option<f64>)> {
         let (gained, most) = (above.positive(weight)?.0, below.positive(weight)?.0);
         let most: f64 = most.iter().sum();
         let share = (most - gained.iter().sum::<f64>()) / most.max(f64::MIN_POSITIVE);
-        if share > worst.0 {
+        if share > worst.share {
             let unit = reduced.problem.target.total() / (1.0 - weight);
-            worst = (share, gained.first().map(|beta| beta * unit));
+            worst = Apart { share, shift: gained.first().map(|beta| beta * unit) };
         }
     }
     Ok(worst)

@@ -12,9 +12,10 @@ use super::Precision;
 use super::block::{Block, Element, row_slice};
 use super::folds::Folds;
 use super::layout::Layout;
-use super::sums::{Sums, codes_are_many, padded};
-use super::tiles::{self, Compute};
+use super::sums::{Sums, codes_are_many};
 use crate::dots;
+use crate::spare::padded;
+use crate::tiles::{self, Compute};
 
 /// Rows packed before a product: measured best for double precision between 128 and 512.
 const CHUNK: usize = 256;
@@ -82,7 +83,7 @@ impl<C: Compute> Packed<C> {
             sums.add_tables(tables.as_ref());
             self.classes.fill(C::from_f64(0.0));
         }
-        tiles::add(sums.scatter_mut(), u, par);
+        tiles::add(sums.scatter_mut(), u, 1.0, par);
         self.filled = 0;
     }
 }

@@ -45,7 +45,6 @@ mod sums;
 #[cfg(test)]
 mod tests;
 mod there;
-mod tiles;
 
 pub use block::{Block, Element, LabelBlock, NO_CLASS};
 pub use covariances::{Covariances, InputCovariances, LabelColumns, LabelCovariances};
@@ -59,7 +58,6 @@ pub(crate) use landmarks::Landmarks;
 pub(crate) use made::Made;
 pub(crate) use parts::Known;
 pub(crate) use rounding::constant;
-pub(crate) use sums::padded;
 pub(crate) use there::{PartThere, There};
 
 use std::collections::BTreeMap;

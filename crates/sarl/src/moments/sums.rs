@@ -17,13 +17,6 @@ use rayon::prelude::*;
 
 use super::layout::Layout;
 
-/// Rows of storage for `rows` rows of doubles: an odd number of cache lines, because a stride of
-/// a power of two makes the columns of a product compete for the same cache sets.
-pub(crate) fn padded(rows: usize, lane: usize) -> usize {
-    let lines = rows.div_ceil(lane);
-    (lines + 1 - lines % 2) * lane
-}
-
 /// See the module.
 #[derive(Clone, Debug)]
 pub(crate) struct Sums {
@@ -43,7 +36,7 @@ pub(crate) struct Sums {
 impl Sums {
     pub(crate) fn new(layout: &Layout) -> Self {
         let columns = layout.columns();
-        let scatter = Mat::zeros(padded(columns, 8), columns);
+        let scatter = Mat::zeros(crate::spare::padded(columns, 8), columns);
         Sums { scatter, ..Self::without_products(layout) }
     }
 
@@ -82,7 +75,7 @@ impl Sums {
         }
     }
 
-    /// Products that were formed elsewhere, in a matrix of [`padded`] rows.
+    /// Products that were formed elsewhere, in a matrix of [padded](crate::engine::scatter_rows) rows.
     pub(crate) fn take(&mut self, scatter: Mat<f64>, sum: Vec<f64>, tables: Vec<Mat<f64>>) {
         (self.scatter, self.tables) = (scatter, tables);
         self.sum = self.sum.is_some().then_some(sum);

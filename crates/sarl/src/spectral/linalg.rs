@@ -2,14 +2,14 @@
 
 use faer::diag::Diag;
 use faer::dyn_stack::{MemBuffer, MemStack};
-use faer::linalg::cholesky::llt::factor as plain;
 use faer::linalg::cholesky::llt_pivoting::factor as pivoted;
 use faer::linalg::evd::{ComputeEigenvectors, self_adjoint_evd, self_adjoint_evd_scratch};
 use faer::linalg::triangular_solve::{
     solve_lower_triangular_in_place, solve_upper_triangular_in_place,
 };
-use faer::{Mat, MatMut, MatRef, Par, get_global_parallelism};
+use faer::{Mat, MatMut, MatRef, Par};
 
+pub(crate) use super::cholesky::{cholesky, cholesky_of};
 use crate::{Error, Result};
 
 /// Matrices up to this size are decomposed by one thread: they come by the thousand, and the
@@ -64,27 +64,6 @@ pub(crate) fn pivoted_cholesky(mut a: Mat<f64>, tolerance: f64) -> Result<(Vec<u
     forward.truncate(rank);
     let factor = Mat::from_fn(rank, rank, |i, j| if i >= j { a[(i, j)] } else { 0.0 });
     Ok((forward, factor))
-}
-
-/// The Cholesky factor of a positive definite matrix.
-pub(crate) fn cholesky(a: MatRef<'_, f64>) -> Result<Mat<f64>> {
-    cholesky_of(a.to_owned())
-}
-
-/// The same, written over the matrix: covariances of wide rows are large.
-pub(crate) fn cholesky_of(mut a: Mat<f64>) -> Result<Mat<f64>> {
-    let (n, par) = (a.nrows(), get_global_parallelism());
-    let need = plain::cholesky_in_place_scratch::<f64>(n, par, Default::default());
-    plain::cholesky_in_place(
-        a.as_mut(),
-        Default::default(),
-        par,
-        MemStack::new(&mut MemBuffer::new(need)),
-        Default::default(),
-    )
-    .map_err(|_| Error::NoConvergence { what: "Cholesky decomposition" })?;
-    (1..n).for_each(|j| a.as_mut().col_mut(j).subrows_mut(0, j).fill(0.0));
-    Ok(a)
 }
 
 /// `L⁻¹ b`, in place.

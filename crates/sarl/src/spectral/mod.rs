@@ -43,6 +43,7 @@
 //! ```
 
 pub(crate) mod attribute;
+mod cholesky;
 pub(crate) mod directions;
 pub(crate) mod linalg;
 pub(crate) mod problem;

@@ -1,16 +1,17 @@
-//! `U Uᵀ` of packed rows, added to the lower triangle of a scatter tile by tile.
+//! `U Uᵀ`, added to the lower triangle of a matrix tile by tile: packed rows to a scatter, or what a Cholesky
+//! factor has taken off what is left.
 //!
 //! A product in single precision is formed in a tile that stays in the cache of its core, and widened
-//! from there: the scatter is read and written once for all rows of `U`, and no second matrix of its
-//! size is needed. Tiles share no entry, so that all threads can work on one scatter.
+//! from there: the matrix is read and written once for all columns of `U`, and no second one of its
+//! size is needed. Tiles share no entry, so that all threads can work on one matrix.
 
 use faer::linalg::matmul::matmul as product;
 use faer::linalg::matmul::triangular::{BlockStructure, matmul as triangular};
 use faer::{Accum, Mat, MatMut, MatRef, Par};
 use rayon::prelude::*;
 
-use super::sums::padded;
 use crate::dots;
+use crate::spare::padded;
 
 /// The side of a tile: measured best between 128 and 512, for 256 to 4,096 columns.
 const TILE: usize = 256;
@@ -19,7 +20,7 @@ const SMALL_TILE: usize = 128;
 const TILES_PER_THREAD: usize = 3;
 
 /// The element type that products are formed in.
-pub(super) trait Compute:
+pub(crate) trait Compute:
     faer::traits::ComplexField + Copy + Into<f64> + Send + Sync + 'static
 {
     /// What a worker needs beside the tile.
@@ -29,12 +30,12 @@ pub(super) trait Compute:
 
     fn room() -> Self::Room;
 
-    /// Adds this part of `U Uᵀ`, of which the lower triangle is enough on the diagonal.
-    fn fill(tile: Tile<'_>, u: MatRef<'_, Self>, room: &mut Self::Room);
+    /// Adds this part of `by · U Uᵀ`, of which the lower triangle is enough on the diagonal.
+    fn fill(tile: Tile<'_>, u: MatRef<'_, Self>, by: f64, room: &mut Self::Room);
 }
 
-/// A part of a scatter, from this row and column on.
-pub(super) struct Tile<'a> {
+/// A part of a matrix, from this row and column on.
+pub(crate) struct Tile<'a> {
     row: usize,
     column: usize,
     to: MatMut<'a, f64>,
@@ -56,11 +57,11 @@ impl Compute for f64 {
 
     fn room() {}
 
-    fn fill(tile: Tile<'_>, u: MatRef<'_, f64>, (): &mut ()) {
+    fn fill(tile: Tile<'_>, u: MatRef<'_, f64>, by: f64, (): &mut ()) {
         let diagonal = tile.is_on_diagonal();
         let Tile { row, column, to } = tile;
         let (a, b) = (u.subrows(row, to.nrows()), u.subrows(column, to.ncols()));
-        multiply(to, Accum::Add, a, b, diagonal);
+        multiply(to, Accum::Add, (a, b), by, diagonal);
     }
 }
 
@@ -76,13 +77,13 @@ impl Compute for f32 {
         Mat::zeros(padded(TILE, 16), TILE)
     }
 
-    fn fill(tile: Tile<'_>, u: MatRef<'_, f32>, room: &mut Mat<f32>) {
+    fn fill(tile: Tile<'_>, u: MatRef<'_, f32>, by: f64, room: &mut Mat<f32>) {
         let diagonal = tile.is_on_diagonal();
         let Tile { row, column, mut to } = tile;
         let (rows, columns) = to.shape();
         let mut sum = room.as_mut().submatrix_mut(0, 0, rows, columns);
         let (a, b) = (u.subrows(row, rows), u.subrows(column, columns));
-        multiply(sum.as_mut(), Accum::Replace, a, b, diagonal);
+        multiply(sum.as_mut(), Accum::Replace, (a, b), by as f32, diagonal);
         for j in 0..columns {
             let first = if diagonal { j } else { 0 };
             let from = sum.as_ref().col(j).try_as_col_major().map(|c| c.as_slice());
@@ -110,28 +111,27 @@ impl dots::Work for Widened<'_> {
 fn multiply<C: Compute>(
     to: MatMut<'_, C>,
     how: Accum,
-    a: MatRef<'_, C>,
-    b: MatRef<'_, C>,
+    (a, b): (MatRef<'_, C>, MatRef<'_, C>),
+    by: C,
     diagonal: bool,
 ) {
-    let one = C::from_f64(1.0);
     if diagonal {
         let (lower, full) = (BlockStructure::TriangularLower, BlockStructure::Rectangular);
-        triangular(to, lower, how, a, full, b.transpose(), full, one, Par::Seq);
+        triangular(to, lower, how, a, full, b.transpose(), full, by, Par::Seq);
     } else {
-        product(to, how, a, b.transpose(), one, Par::Seq);
+        product(to, how, a, b.transpose(), by, Par::Seq);
     }
 }
 
-/// Adds `U Uᵀ` to the lower triangle, by this thread or by all.
-pub(super) fn add<C: Compute>(scatter: MatMut<'_, f64>, u: MatRef<'_, C>, par: Par) {
-    let tiles = tiles(scatter, side(u.nrows(), par));
+/// Adds `by · U Uᵀ` to the lower triangle, by this thread or by all.
+pub(crate) fn add<C: Compute>(to: MatMut<'_, f64>, u: MatRef<'_, C>, by: f64, par: Par) {
+    let tiles = tiles(to, side(u.nrows(), par));
     match par {
         Par::Seq => {
             let mut room = C::room();
-            tiles.into_iter().for_each(|tile| C::fill(tile, u, &mut room));
+            tiles.into_iter().for_each(|tile| C::fill(tile, u, by, &mut room));
         }
-        _ => tiles.into_par_iter().for_each_init(C::room, |room, tile| C::fill(tile, u, room)),
+        _ => tiles.into_par_iter().for_each_init(C::room, |room, tile| C::fill(tile, u, by, room)),
     }
 }
 
@@ -143,9 +143,9 @@ fn side(columns: usize, par: Par) -> usize {
 }
 
 /// The tiles of a lower triangle, with those on the diagonal square.
-fn tiles(scatter: MatMut<'_, f64>, side: usize) -> Vec<Tile<'_>> {
+fn tiles(whole: MatMut<'_, f64>, side: usize) -> Vec<Tile<'_>> {
     let mut tiles = Vec::new();
-    let (mut rest, mut column) = (scatter, 0);
+    let (mut rest, mut column) = (whole, 0);
     while rest.ncols() > 0 {
         let width = side.min(rest.ncols());
         let (panel, after) = rest.split_at_col_mut(width);
@@ -166,16 +166,16 @@ fn tiles(scatter: MatMut<'_, f64>, side: usize) -> Vec<Tile<'_>> {
 mod tests {
     use super::*;
 
-    /// Of a scatter that has something in it already; what is above the diagonal does not count.
-    fn check<C: Compute>(columns: usize, rows: usize, tolerance: f64) {
+    /// Of a matrix that has something in it already; what is above the diagonal does not count.
+    fn check<C: Compute>(columns: usize, rows: usize, by: f64, tolerance: f64) {
         let value = |i: usize, j: usize| ((i * 31 + j * 17) % 23) as f64 / 7.0 - 1.5;
         let u = Mat::from_fn(columns, rows, |i, j| C::from_f64(value(i, j)));
         let wide = Mat::from_fn(columns, rows, |i, j| u[(i, j)].into());
         let before = Mat::from_fn(columns, columns, |i, j| (i + j) as f64);
-        let expected = &before + &wide * wide.transpose();
+        let expected = &before + &wide * wide.transpose() * faer::Scale(by);
         for par in [Par::Seq, Par::rayon(2), Par::rayon(64)] {
             let mut scatter = before.clone();
-            add(scatter.as_mut(), u.as_ref(), par);
+            add(scatter.as_mut(), u.as_ref(), by, par);
             for j in 0..columns {
                 for i in j..columns {
                     let (found, expected) = (scatter[(i, j)], expected[(i, j)]);
@@ -189,8 +189,10 @@ mod tests {
     #[test]
     fn tiles_are_the_product() {
         for columns in [1, 3, TILE - 1, TILE, TILE + 1, 2 * TILE + 5] {
-            check::<f64>(columns, 37, 1e-14);
-            check::<f32>(columns, 37, 1e-5);
+            for by in [1.0, -1.0] {
+                check::<f64>(columns, 37, by, 1e-14);
+                check::<f32>(columns, 37, by, 1e-5);
+            }
         }
     }
 }
