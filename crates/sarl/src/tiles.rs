@@ -30,8 +30,13 @@ pub(crate) trait Compute:
 
     fn room() -> Self::Room;
 
-    /// Adds this part of `by · U Uᵀ`, of which the lower triangle is enough on the diagonal.
-    fn fill(tile: Tile<'_>, u: MatRef<'_, Self>, by: f64, room: &mut Self::Room);
+    /// Adds this part of `by · A Bᵀ`, of which the lower triangle is enough on the diagonal.
+    fn fill(
+        tile: Tile<'_>,
+        both: (MatRef<'_, Self>, MatRef<'_, Self>),
+        by: f64,
+        room: &mut Self::Room,
+    );
 }
 
 /// A part of a matrix, from this row and column on.
@@ -57,10 +62,10 @@ impl Compute for f64 {
 
     fn room() {}
 
-    fn fill(tile: Tile<'_>, u: MatRef<'_, f64>, by: f64, (): &mut ()) {
+    fn fill(tile: Tile<'_>, both: (MatRef<'_, f64>, MatRef<'_, f64>), by: f64, (): &mut ()) {
         let diagonal = tile.is_on_diagonal();
         let Tile { row, column, to } = tile;
-        let (a, b) = (u.subrows(row, to.nrows()), u.subrows(column, to.ncols()));
+        let (a, b) = (both.0.subrows(row, to.nrows()), both.1.subrows(column, to.ncols()));
         multiply(to, Accum::Add, (a, b), by, diagonal);
     }
 }
@@ -77,12 +82,17 @@ impl Compute for f32 {
         Mat::zeros(padded(TILE, 16), TILE)
     }
 
-    fn fill(tile: Tile<'_>, u: MatRef<'_, f32>, by: f64, room: &mut Mat<f32>) {
+    fn fill(
+        tile: Tile<'_>,
+        both: (MatRef<'_, f32>, MatRef<'_, f32>),
+        by: f64,
+        room: &mut Mat<f32>,
+    ) {
         let diagonal = tile.is_on_diagonal();
         let Tile { row, column, mut to } = tile;
         let (rows, columns) = to.shape();
         let mut sum = room.as_mut().submatrix_mut(0, 0, rows, columns);
-        let (a, b) = (u.subrows(row, rows), u.subrows(column, columns));
+        let (a, b) = (both.0.subrows(row, rows), both.1.subrows(column, columns));
         multiply(sum.as_mut(), Accum::Replace, (a, b), by as f32, diagonal);
         for j in 0..columns {
             let first = if diagonal { j } else { 0 };
@@ -125,13 +135,26 @@ fn multiply<C: Compute>(
 
 /// Adds `by · U Uᵀ` to the lower triangle, by this thread or by all.
 pub(crate) fn add<C: Compute>(to: MatMut<'_, f64>, u: MatRef<'_, C>, by: f64, par: Par) {
-    let tiles = tiles(to, side(u.nrows(), par));
+    add_products(to, (u, u), by, par);
+}
+
+/// The same with `by · A Bᵀ`, which must be symmetric.
+pub(crate) fn add_products<C: Compute>(
+    to: MatMut<'_, f64>,
+    both: (MatRef<'_, C>, MatRef<'_, C>),
+    by: f64,
+    par: Par,
+) {
+    let tiles = tiles(to, side(both.0.nrows(), par));
     match par {
         Par::Seq => {
             let mut room = C::room();
-            tiles.into_iter().for_each(|tile| C::fill(tile, u, by, &mut room));
+            tiles.into_iter().for_each(|tile| C::fill(tile, both, by, &mut room));
         }
-        _ => tiles.into_par_iter().for_each_init(C::room, |room, tile| C::fill(tile, u, by, room)),
+        _ => {
+            let fill = |room: &mut C::Room, tile: Tile<'_>| C::fill(tile, both, by, room);
+            tiles.into_par_iter().for_each_init(C::room, fill);
+        }
     }
 }
 

@@ -7,11 +7,11 @@
 
 use faer::linalg::matmul::matmul;
 use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
-use faer::{Accum, Mat, MatMut, MatRef, Par};
+use faer::{Accum, MatMut, MatRef, Par};
 use rayon::prelude::*;
 
 use super::exp::exp_all;
-use super::kernel::Squares;
+use super::kernel::Points;
 use super::{Columns, FeatureMap, Kernel};
 use crate::moments::Element;
 
@@ -41,57 +41,54 @@ impl FeatureMap {
 /// A map with what is the same for all rows.
 struct Ready<'a> {
     columns: &'a Columns,
-    /// What is taken off each input first; nothing, if it is empty.
-    centre: Vec<f64>,
-    /// The landmarks about that, and their squared lengths.
-    landmarks: Mat<f64>,
-    squares: Squares,
+    /// The landmarks of an RBF kernel.
+    points: Option<Points>,
 }
 
 impl<'a> Ready<'a> {
     fn new(columns: &'a Columns) -> Self {
-        let Columns::Kernel { kernel: Kernel::Rbf { .. }, landmarks: u } = columns else {
-            let (centre, landmarks) = (Vec::new(), Mat::new());
-            return Ready { columns, centre, squares: Squares::of(&landmarks), landmarks };
+        let points = match columns {
+            Columns::Kernel { kernel: kernel @ Kernel::Rbf { .. }, landmarks } => {
+                Some(Points::new(*kernel, landmarks.as_ref()))
+            }
+            _ => None,
         };
-        // Distances stay, and ‖x‖² + ‖u‖² − 2xᵀu cancels less.
-        let count = u.nrows().max(1) as f64;
-        let centre: Vec<f64> =
-            (0..u.ncols()).map(|j| u.col(j).iter().sum::<f64>() / count).collect();
-        let landmarks = Mat::from_fn(u.nrows(), u.ncols(), |i, j| u[(i, j)] - centre[j]);
-        Ready { columns, centre, squares: Squares::of(&landmarks), landmarks }
+        Ready { columns, points }
     }
 
     /// The inputs of rows, one row after the other.
     fn centred<T: Element>(&self, x: MatRef<'_, T>, to: &mut Vec<f64>) {
         to.clear();
+        let centre = self.points.as_ref().map_or(&[][..], |points| &points.centre);
         for i in 0..x.nrows() {
             to.extend(x.row(i).iter().map(|&v| v.into()));
             let start = to.len() - x.ncols();
-            to[start..].iter_mut().zip(&self.centre).for_each(|(v, c)| *v -= c);
+            to[start..].iter_mut().zip(centre).for_each(|(v, c)| *v -= c);
         }
     }
 
     /// The columns of the map, of inputs × rows into columns × rows.
     fn apply(&self, x: MatRef<'_, f64>, mut to: MatMut<'_, f64>) {
-        match self.columns {
-            Columns::Linear { .. } => to.copy_from(x),
-            Columns::Kernel { kernel: Kernel::Rbf { gamma }, .. } => self.rbf(x, to, *gamma),
-            Columns::Kernel { kernel, landmarks } => {
-                to.copy_from(kernel.block(x.transpose(), landmarks.as_ref()).transpose());
+        match (self.columns, &self.points) {
+            (Columns::Kernel { kernel, .. }, Some(points)) => {
+                points.rbf_of_columns(x, to, kernel.gamma());
             }
-            Columns::Fourier { .. } => to.copy_from(self.columns.apply(x.transpose()).transpose()),
+            (Columns::Linear { .. }, _) => to.copy_from(x),
+            _ => to.copy_from(self.columns.apply(x.transpose()).transpose()),
         }
     }
+}
 
-    fn rbf(&self, x: MatRef<'_, f64>, mut to: MatMut<'_, f64>, gamma: f64) {
-        matmul(to.as_mut(), Accum::Replace, &self.landmarks, x, 2.0 * gamma, Par::Seq);
+impl Points {
+    /// An RBF kernel of centred inputs × rows, by this thread.
+    fn rbf_of_columns(&self, x: MatRef<'_, f64>, mut to: MatMut<'_, f64>, gamma: f64) {
+        matmul(to.as_mut(), Accum::Replace, &self.at, x, 2.0 * gamma, Par::Seq);
         for (i, column) in to.col_iter_mut().enumerate() {
             let Some(column) = column.try_as_col_major_mut() else { continue };
             let column = column.as_slice_mut();
             let row = x.col(i);
             let apart = |j: usize| {
-                let pairs = self.landmarks.row(j).iter().zip(row.iter());
+                let pairs = self.at.row(j).iter().zip(row.iter());
                 pairs.map(|(a, b)| (a - b) * (a - b)).sum()
             };
             self.squares.exponents(column, gamma, row.squared_norm_l2(), apart);

@@ -104,39 +104,71 @@ impl Kernel {
 
     /// `k(x_i, u_j)`: rows of `x` by rows of `u`, in parallel over rows.
     pub(crate) fn block(self, x: MatRef<'_, f64>, u: MatRef<'_, f64>) -> Mat<f64> {
-        match self {
-            Kernel::Rbf { gamma } => rbf(x, u, gamma),
-            Kernel::Laplacian { gamma } => laplacian(x, u, gamma),
+        Points::new(self, u).values(x)
+    }
+}
+
+/// Points that many others are compared with. Both sides are moved by their mean, where distances count:
+/// these stay, and `‖x‖² + ‖u‖² − 2xᵀu` cancels less.
+pub(super) struct Points {
+    kernel: Kernel,
+    /// Their mean; nothing, where distances do not count.
+    pub(super) centre: Vec<f64>,
+    /// The points about it, and their squared lengths.
+    pub(super) at: Mat<f64>,
+    pub(super) squares: Squares,
+}
+
+impl Points {
+    pub(super) fn new(kernel: Kernel, u: MatRef<'_, f64>) -> Self {
+        let count = u.nrows().max(1) as f64;
+        let mean = |j: usize| u.col(j).iter().sum::<f64>() / count;
+        let centre: Vec<f64> = match kernel {
+            Kernel::Rbf { .. } => (0..u.ncols()).map(mean).collect(),
+            Kernel::Laplacian { .. } | Kernel::Polynomial { .. } => Vec::new(),
+        };
+        let at = moved(u, &centre);
+        Points { kernel, squares: Squares::of(&at), at, centre }
+    }
+
+    /// `k(x_i, u_j)`, in parallel.
+    pub(super) fn values(&self, x: MatRef<'_, f64>) -> Mat<f64> {
+        match self.kernel {
+            Kernel::Rbf { gamma } => self.rbf(&moved(x, &self.centre), gamma),
+            Kernel::Laplacian { gamma } => laplacian(x, self.at.as_ref(), gamma),
             Kernel::Polynomial { .. } => {
-                let mut k = x * u.transpose();
+                let mut k = x * self.at.transpose();
                 each_column(&mut k, |_, column| {
-                    column.iter_mut().for_each(|v| *v = self.of_product(*v));
+                    column.iter_mut().for_each(|v| *v = self.kernel.of_product(*v));
                 });
                 k
             }
         }
     }
+
+    fn rbf(&self, x: &Mat<f64>, gamma: f64) -> Mat<f64> {
+        let (xx, u) = (Squares::of(x), &self.at);
+        let mut k = x * u.transpose();
+        each_column(&mut k, |j, column| {
+            column.iter_mut().for_each(|v| *v *= 2.0 * gamma);
+            let apart = |i: usize| {
+                let pairs = x.row(i).iter().zip(u.row(j).iter());
+                pairs.map(|(a, b)| (a - b) * (a - b)).sum()
+            };
+            xx.exponents(column, gamma, self.squares.each[j], apart);
+            exp_all(column);
+        });
+        k
+    }
 }
 
-/// Both sides are moved by the mean of `u`: distances stay, and `‖x‖² + ‖u‖² − 2xᵀu` cancels less.
-fn rbf(x: MatRef<'_, f64>, u: MatRef<'_, f64>, gamma: f64) -> Mat<f64> {
-    let count = u.nrows().max(1) as f64;
-    let centre: Vec<f64> = (0..u.ncols()).map(|j| u.col(j).iter().sum::<f64>() / count).collect();
-    let moved =
-        |a: MatRef<'_, f64>| Mat::from_fn(a.nrows(), a.ncols(), |i, j| a[(i, j)] - centre[j]);
-    let (x, u) = (moved(x), moved(u));
-    let (xx, uu) = (Squares::of(&x), Squares::of(&u));
-    let mut k = &x * u.transpose();
-    each_column(&mut k, |j, column| {
-        column.iter_mut().for_each(|v| *v *= 2.0 * gamma);
-        let apart = |i: usize| {
-            let pairs = x.row(i).iter().zip(u.row(j).iter());
-            pairs.map(|(a, b)| (a - b) * (a - b)).sum()
-        };
-        xx.exponents(column, gamma, uu.each[j], apart);
-        exp_all(column);
-    });
-    k
+/// Points about a centre, where there is one.
+fn moved(a: MatRef<'_, f64>, centre: &[f64]) -> Mat<f64> {
+    let mut a = a.to_owned();
+    for (column, centre) in a.col_iter_mut().zip(centre) {
+        column.iter_mut().for_each(|v| *v -= centre);
+    }
+    a
 }
 
 /// `‖x‖² + ‖u‖² − 2xᵀu` has the rounding of its largest term. Where that is more than this many times
@@ -153,8 +185,11 @@ pub(super) struct Squares {
 
 impl Squares {
     /// Those of the rows of a matrix.
-    pub(super) fn of(points: &Mat<f64>) -> Self {
-        let each: Vec<f64> = (0..points.nrows()).map(|i| points.row(i).squared_norm_l2()).collect();
+    fn of(points: &Mat<f64>) -> Self {
+        let mut each = vec![0.0; points.nrows()];
+        for column in points.col_iter() {
+            each.iter_mut().zip(column.iter()).for_each(|(sum, v)| *sum += v * v);
+        }
         let largest = each.iter().fold(0.0, |most: f64, v| most.max(*v));
         Squares { each, largest }
     }
@@ -226,18 +261,16 @@ pub fn median_gamma_weighted(
         return Err(Error::shape("weights", weights.len(), sample.nrows()));
     }
     let step = sample.nrows().div_ceil(MEDIAN_ROWS).max(1);
-    let used = sample.nrows().div_ceil(step);
-    let x = Mat::from_fn(used, sample.ncols(), |i, j| sample[(i * step, j)]);
+    let rows = sample.nrows().div_ceil(step);
+    // Row after row.
+    let x = Mat::from_fn(sample.ncols(), rows, |j, i| sample[(i * step, j)]);
     let distance = |i: usize, j: usize| -> f64 {
-        let pairs = x.row(i).iter().zip(x.row(j).iter());
+        let (a, b) = (x.col_as_slice(i), x.col_as_slice(j));
         match family {
-            Family::Laplacian => pairs.map(|(a, b)| (a - b).abs()).sum(),
-            Family::Rbf | Family::Polynomial => {
-                pairs.map(|(a, b)| (a - b) * (a - b)).sum::<f64>().sqrt()
-            }
+            Family::Laplacian => sum_of_pairs(a, b, |a, b| (a - b).abs()),
+            Family::Rbf | Family::Polynomial => sum_of_pairs(a, b, |a, b| (a - b) * (a - b)).sqrt(),
         }
     };
-    let rows = x.nrows();
     let weight = |i: usize| weights.map_or(1.0, |w| w[i * step]);
     let mut all: Vec<(f64, f64)> = (0..rows)
         .into_par_iter()
@@ -266,8 +299,24 @@ pub fn median_gamma_weighted(
     Ok(match family {
         Family::Rbf => 0.5 / (median * median),
         Family::Laplacian => 1.0 / median,
-        Family::Polynomial => 1.0 / x.ncols().max(1) as f64,
+        Family::Polynomial => 1.0 / sample.ncols().max(1) as f64,
     })
+}
+
+/// Sums that run side by side: the next addition need not wait for the one before.
+const SUMS: usize = 8;
+
+/// `Σ of(a, b)`.
+fn sum_of_pairs(a: &[f64], b: &[f64], of: impl Fn(f64, f64) -> f64) -> f64 {
+    let ((a, last_a), (b, last_b)) = (a.as_chunks::<SUMS>(), b.as_chunks::<SUMS>());
+    let mut sums = [0.0; SUMS];
+    for (a, b) in a.iter().zip(b) {
+        for k in 0..SUMS {
+            sums[k] += of(a[k], b[k]);
+        }
+    }
+    let last = last_a.iter().zip(last_b).map(|(&a, &b)| of(a, b));
+    sums.iter().sum::<f64>() + last.sum::<f64>()
 }
 
 /// A family of kernels, before its parameters are known.

@@ -13,7 +13,7 @@ use faer::{Mat, MatRef};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::kernel::Kernel;
+use super::kernel::{Kernel, Points};
 use crate::engine::{Candidates, Engine, MOST_PICKED};
 use crate::spectral::linalg::solve_lower;
 use crate::{Error, Result};
@@ -123,6 +123,8 @@ pub(super) fn choose(
 struct State<'a> {
     kernel: Kernel,
     x: MatRef<'a, f64>,
+    /// The same, where they are not on a device.
+    points: Option<Points>,
     cap: usize,
     tolerance: f64,
     /// `k(x_i, x_i)`.
@@ -130,8 +132,11 @@ struct State<'a> {
     /// What is left of it.
     left: Vec<f64>,
     picked: Vec<usize>,
-    /// `φ(x_i)` so far, candidates × landmarks, storage for the cap growing by doubling.
+    /// `φ(x_i)` so far, candidates × landmarks. There is room for all of them where there is memory for that,
+    /// which is not touched before it is used; it doubles otherwise.
     columns: Mat<f64>,
+    /// How many columns there is room for.
+    room: usize,
     /// Where they are on a device instead.
     device: Option<Box<dyn Candidates>>,
 }
@@ -144,16 +149,22 @@ impl<'a> State<'a> {
         device: Option<Box<dyn Candidates>>,
     ) -> Self {
         let diagonal = kernel.diagonal(x);
-        let columns = Mat::zeros(x.nrows(), if device.is_some() { 0 } else { BLOCK.min(cap) });
+        let here = device.is_none();
+        let fits = sarl_memory::check(bytes(x.nrows(), cap)).is_ok();
+        let room = if here && fits { cap } else { 0 };
+        let mut columns = Mat::with_capacity(x.nrows(), room);
+        columns.resize_with(x.nrows(), 0, |_, _| 0.0);
         State {
             kernel,
             x,
+            points: here.then(|| Points::new(kernel, x)),
             cap,
             tolerance,
             left: diagonal.clone(),
             diagonal,
             picked: vec![],
             columns,
+            room,
             device,
         }
     }
@@ -283,7 +294,8 @@ impl<'a> State<'a> {
                 let points = Mat::from_fn(new, self.x.ncols(), |i, j| self.x[(picked[i], j)]);
                 let known = self.columns.as_ref().subcols(0, have);
                 let rows = Mat::from_fn(new, have, |i, j| known[(picked[i], j)]);
-                let mut g = self.kernel.block(points.as_ref(), self.x);
+                let all = self.points.get_or_insert_with(|| Points::new(self.kernel, self.x));
+                let mut g = all.values(points.as_ref());
                 g -= &rows * known.transpose();
                 solve_lower(factor.as_ref(), g.as_mut());
                 self.reserve(have + new);
@@ -304,26 +316,27 @@ impl<'a> State<'a> {
     /// Refuses another block of landmarks where there is no memory for their columns.
     fn check_memory(&self) -> Result<()> {
         let needed = (self.picked.len() + BLOCK).min(self.cap);
-        if needed <= self.columns.ncols() || self.device.is_some() {
+        if needed <= self.room || self.device.is_some() {
             return Ok(());
         }
-        let doubles = (self.columns.nrows() as u64).saturating_mul(self.grown(needed) as u64);
-        sarl_memory::check(doubles.saturating_mul(8)).map_err(Error::Memory)
+        sarl_memory::check(bytes(self.columns.nrows(), self.grown(needed))).map_err(Error::Memory)
     }
 
     /// How many columns are kept room for, where so many are needed.
     fn grown(&self, needed: usize) -> usize {
-        (2 * self.columns.ncols()).max(needed).min(self.cap)
+        (2 * self.room).max(needed).min(self.cap)
     }
 
     fn reserve(&mut self, needed: usize) {
-        if needed > self.columns.ncols() {
-            let size = self.grown(needed);
-            let mut wider = Mat::zeros(self.columns.nrows(), size);
-            let old = self.columns.ncols();
-            wider.as_mut().subcols_mut(0, old).copy_from(&self.columns);
+        let rows = self.columns.nrows();
+        if needed > self.room {
+            self.room = self.grown(needed);
+            let mut wider = Mat::with_capacity(rows, self.room);
+            wider.resize_with(rows, self.columns.ncols(), |_, _| 0.0);
+            wider.copy_from(&self.columns);
             self.columns = wider;
         }
+        self.columns.resize_with(rows, needed, |_, _| 0.0);
     }
 
     fn finish(mut self) -> Result<Landmarks> {
@@ -344,6 +357,11 @@ impl<'a> State<'a> {
         let residual = self.residual();
         Ok(Landmarks { picked, factor, inverse_rows, residual })
     }
+}
+
+/// The bytes of a matrix.
+fn bytes(rows: usize, columns: usize) -> u64 {
+    (rows as u64).saturating_mul(columns as u64).saturating_mul(8)
 }
 
 /// Floats in their total order, as a sorting key.

@@ -12,11 +12,12 @@
 
 use std::sync::Arc;
 
-use faer::{Mat, MatRef};
-use rayon::prelude::*;
+use faer::{Mat, MatRef, Par};
 
 use super::covariances::{Covariances, InputCovariances, LabelCovariances};
-use crate::spectral::linalg::{congruence, orthonormal, solve_lower};
+use super::products::mirror;
+use crate::spectral::linalg::{beside, congruence, orthonormal, solve_lower};
+use crate::tiles;
 
 /// The factor of the landmarks, and for each landmark the folds in which its row was met.
 #[derive(Clone, Debug)]
@@ -98,32 +99,14 @@ impl Landmarks {
     }
 }
 
-/// Columns and rows of a tile: numbers across a matrix lie pages apart, and are read a cache line at a
-/// time.
-const TILE: usize = 16;
-
-/// `c −= p + pᵀ`, tile by tile and in parallel.
-fn subtract_both_ways(c: &mut Mat<f64>, p: MatRef<'_, f64>) {
-    let rows = c.nrows();
-    c.as_mut().par_col_chunks_mut(TILE).enumerate().for_each(|(tile, mut c)| {
-        let first = tile * TILE;
-        for start in (0..rows).step_by(TILE) {
-            for j in 0..c.ncols() {
-                for i in start..(start + TILE).min(rows) {
-                    c[(i, j)] -= p[(i, first + j)] + p[(first + j, i)];
-                }
-            }
-        }
-    });
-}
-
 /// `c = P c P` with `P = I − N Nᵀ`, where `along` is `c N`.
 fn project_both_ways(c: &mut Mat<f64>, along: Mat<f64>, n: MatRef<'_, f64>) {
     let inner = n.transpose() * &along;
     // PCP = C − N(CN)ᵀ − (CN)Nᵀ + N(NᵀCN)Nᵀ = C − N Aᵀ − A Nᵀ,   A = CN − ½ N(NᵀCN)
     let a = along - n * inner * faer::Scale(0.5);
-    let product = n * a.transpose();
-    subtract_both_ways(c, product.as_ref());
+    let (left, right) = (beside(n, a.as_ref()), beside(a.as_ref(), n));
+    tiles::add_products(c.as_mut(), (left.as_ref(), right.as_ref()), -1.0, Par::rayon(0));
+    mirror(c.as_mut());
 }
 
 impl Covariances {
@@ -175,11 +158,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_ways_is_the_matrix_and_its_transpose() {
-        let p = Mat::from_fn(37, 37, |i, j| (i * 41 + j * j) as f64);
-        let mut c = Mat::from_fn(37, 37, |i, j| (i + j) as f64);
-        let expected = &c - &p - p.transpose();
-        subtract_both_ways(&mut c, p.as_ref());
-        assert_eq!(c, expected);
+    fn both_ways_is_the_product_with_the_projection() {
+        let b = Mat::from_fn(37, 37, |i, j| ((i * 41 + j * j) % 17) as f64 / 8.0 - 1.0);
+        let n = orthonormal(b.subcols(3, 5).to_owned());
+        let p = Mat::<f64>::identity(37, 37) - &n * n.transpose();
+        let c = &b * b.transpose();
+        let mut found = c.clone();
+        project_both_ways(&mut found, &c * &n, n.as_ref());
+        assert!((&found - &p * &c * &p).norm_max() <= 1e-12);
+        assert_eq!(found, found.transpose());
     }
 }

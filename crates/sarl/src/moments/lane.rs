@@ -17,8 +17,11 @@ use crate::dots;
 use crate::spare::padded;
 use crate::tiles::{self, Compute};
 
-/// Rows packed before a product: measured best for double precision between 128 and 512.
+/// Rows packed before a product: measured best for double precision between 128 and 512. A scatter that is
+/// larger than a cache is read and written less often with more of them.
 const CHUNK: usize = 256;
+const CHUNK_WIDE: usize = 512;
+const WIDE: usize = 512;
 /// The same for single precision, whose products are widened after so many rows: more are hardly
 /// faster, and a buffer of them is there for each fold.
 const CHUNK_SINGLE: usize = 1024;
@@ -111,9 +114,10 @@ impl Lane {
     ) {
         let Lane { folds, columns, buffers } = self;
         let few = folds.first().map_or(0, Sums::classes_of_few);
+        let chunk = if *columns < WIDE { CHUNK } else { CHUNK_WIDE };
         match buffers {
             Buffers::Double(buffers) => {
-                buffers.resize_with(folds.len(), || Packed::new(padded(*columns, 8), CHUNK, few));
+                buffers.resize_with(folds.len(), || Packed::new(padded(*columns, 8), chunk, few));
                 pack(folds, buffers, block, rows, plan, *columns);
             }
             Buffers::Single(buffers) => {
