@@ -29,6 +29,8 @@ RATIOS = (
     ("SARL.transform", "X @ W"),
     ("Eraser(leakage=0.05).fit", "Eraser.fit"),
     ("retune", "Eraser.fit"),
+    ("heldout_, partial", "Eraser.fit"),
+    ("front_", "Eraser.fit"),
     ("heldout_, partial", "heldout_, full"),
     ("front_", "heldout_, full"),
     ("KernelSARL.fit", "Nystroem, numpy"),

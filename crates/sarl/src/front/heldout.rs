@@ -221,8 +221,6 @@ fn each_fold(learning: &Learning<'_>, ridges: &[f64]) -> Result<Vec<Parts>> {
 
 /// Up to this many features, all folds are taken at once.
 const SMALL: usize = 512;
-/// Up to this many, as many folds as there are threads: much of the work on one is too small for several.
-const MEDIUM: usize = 1024;
 /// Threads that work well together on one fold of more features.
 const THREADS: usize = 4;
 /// Square matrices that a fold needs, and each ridge beside them.
@@ -235,8 +233,7 @@ fn at_once(features: usize, folds: usize, ridges: usize) -> usize {
         return folds;
     }
     let fold = square(features as u64).saturating_mul(SQUARES + SQUARES_PER_RIDGE * ridges as u64);
-    let together = if features <= MEDIUM { 1 } else { THREADS };
-    let most = (rayon::current_num_threads() / together).clamp(1, folds);
+    let most = (rayon::current_num_threads() / THREADS).clamp(1, folds);
     let fits = |count: &usize| sarl_memory::check(fold.saturating_mul(*count as u64)).is_ok();
     (1..=most).rev().find(fits).unwrap_or(1)
 }
