@@ -53,6 +53,8 @@ impl Default for LandmarkOptions {
 const PIVOT: f64 = 1e-12;
 /// Proposals per block.
 const BLOCK: usize = MOST_PICKED;
+/// Room for all landmarks is taken at the start where it is no more than so many bytes.
+const AT_ONCE: u64 = 256 << 20;
 
 /// Which candidates became landmarks, and their factor.
 pub(super) struct Landmarks {
@@ -132,8 +134,7 @@ struct State<'a> {
     /// What is left of it.
     left: Vec<f64>,
     picked: Vec<usize>,
-    /// `φ(x_i)` so far, candidates × landmarks. There is room for all of them where there is memory for that,
-    /// which is not touched before it is used; it doubles otherwise.
+    /// `φ(x_i)` so far, candidates × landmarks. The room for them doubles, where it is not there from the start.
     columns: Mat<f64>,
     /// How many columns there is room for.
     room: usize,
@@ -149,8 +150,8 @@ impl<'a> State<'a> {
         device: Option<Box<dyn Candidates>>,
     ) -> Self {
         let diagonal = kernel.diagonal(x);
-        let here = device.is_none();
-        let fits = sarl_memory::check(bytes(x.nrows(), cap)).is_ok();
+        let (here, all) = (device.is_none(), bytes(x.nrows(), cap));
+        let fits = all <= AT_ONCE && sarl_memory::check(all).is_ok();
         let room = if here && fits { cap } else { 0 };
         let mut columns = Mat::with_capacity(x.nrows(), room);
         columns.resize_with(x.nrows(), 0, |_, _| 0.0);
