@@ -125,7 +125,7 @@ pub(super) fn choose(
 struct State<'a> {
     kernel: Kernel,
     x: MatRef<'a, f64>,
-    /// The same, where they are not on a device.
+    /// The same, from the first landmark on that the processor takes.
     points: Option<Points>,
     cap: usize,
     tolerance: f64,
@@ -158,7 +158,7 @@ impl<'a> State<'a> {
         State {
             kernel,
             x,
-            points: here.then(|| Points::new(kernel, x)),
+            points: None,
             cap,
             tolerance,
             left: diagonal.clone(),

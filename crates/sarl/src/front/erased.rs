@@ -27,8 +27,8 @@ use crate::spectral::linalg::{beside, span};
 use crate::spectral::secular::Secular;
 use crate::{Error, Result};
 
-/// A direction that leaves no more than this of another one, of length 1, is the same: held-out losses
-/// change by no more.
+/// A direction that leaves no more than this of another one, of length 1, is the same: the directions
+/// themselves have fewer digits here.
 const WITHIN: f64 = 1e-8;
 
 /// The held-out losses of full erasure, with the features as the target. `ridge` is that of

@@ -16,6 +16,7 @@ use faer::{Mat, MatRef};
 use rayon::prelude::*;
 
 use super::layout::Layout;
+use crate::spare::padded;
 
 /// See the module.
 #[derive(Clone, Debug)]
@@ -36,7 +37,7 @@ pub(crate) struct Sums {
 impl Sums {
     pub(crate) fn new(layout: &Layout) -> Self {
         let columns = layout.columns();
-        let scatter = Mat::zeros(crate::spare::padded(columns, 8), columns);
+        let scatter = Mat::zeros(padded(columns, 8), columns);
         Sums { scatter, ..Self::without_products(layout) }
     }
 
