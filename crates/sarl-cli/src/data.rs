@@ -1,17 +1,17 @@
 //! From files to moments: the passes over the data that every fitting command makes.
 
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use faer::MatRef;
 use sarl::cells::Part;
 use sarl::{Block, Fit, FitParams, Fitted, FoldBy, HeldOutLabels, HeldOutLosses, Layout, Role};
 use sarl_data::{
-    BlockOptions, DataBlock, FeatureValues, LabelColumn, LabelValues, Labels, Missing, Request,
-    Schema, Source, same_file,
+    BlockOptions, DataBlock, LabelColumn, LabelValues, Labels, Missing, Request, Schema, Source,
+    same_file,
 };
 
-use crate::args::{DataOptions, DeviceOptions, EncoderOptions, FilesOrMoments, Global};
+use crate::args::{DeviceOptions, EncoderOptions, Fitting, Global};
 use crate::encoding::{check_targets, criterion, params, remarks};
 use crate::failure::{Failure, Outcome};
 use crate::folding::{Folding, Keys};
@@ -61,24 +61,17 @@ pub enum Remark {
 }
 
 /// Reads the data and fits, for a command that will write `outputs`.
-pub fn fit(
-    files: &FilesOrMoments,
-    data: &DataOptions,
-    (encoder, device): (&EncoderOptions, &DeviceOptions),
-    outputs: &[&Path],
-    global: &Global,
-) -> Outcome<FittedTable> {
-    match files.moments.is_empty() {
-        true => fit_part(&files.data, data, (encoder, device), outputs, None, global),
-        false => parts::fit(&files.moments, data, encoder, outputs, global),
+pub fn fit(fitting: &Fitting, outputs: &[&Path], global: &Global) -> Outcome<FittedTable> {
+    let Fitting { files, data, encoder, .. } = fitting;
+    if files.moments.is_empty() {
+        return fit_part(fitting, outputs, None, global);
     }
+    parts::fit(&files.moments, data, encoder, outputs, global)
 }
 
 /// The same on the rows of a part, or on all of them.
 pub fn fit_part(
-    files: &[PathBuf],
-    data: &DataOptions,
-    (encoder, device): (&EncoderOptions, &DeviceOptions),
+    Fitting { files, data, encoder, device }: &Fitting,
     outputs: &[&Path],
     part: Option<Part>,
     global: &Global,
@@ -88,7 +81,7 @@ pub fn fit_part(
     let folding = Folding::new(encoder, FoldBy::Position);
     params.fold_by = folding.by();
     folding.check_part(part)?;
-    let source = Source::open(files)?;
+    let source = Source::open(&files.data)?;
     let public = encoder.landmarks_from.as_deref();
     outputs::check(outputs.iter().copied(), source.paths().chain(public), global)?;
     let source = source.with_threads(rayon::current_num_threads());
@@ -239,17 +232,9 @@ fn public_rows(rows: &Rows<'_>, path: &Path, fit: &mut Fit) -> Outcome {
     Ok(())
 }
 
-fn categories(schema: &Schema) -> Vec<usize> {
-    let count = |values: &FeatureValues| match values {
-        FeatureValues::Number { .. } => None,
-        FeatureValues::Category { values, .. } => Some(values.len()),
-    };
-    schema.features().iter().filter_map(|f| count(&f.values)).collect()
-}
-
 /// The layout of the rows of a table.
 pub fn layout(schema: &Schema) -> Layout {
-    let mut layout = Layout::dense(schema.dense_width()).coded(&categories(schema));
+    let mut layout = Layout::dense(schema.dense_width()).coded(&schema.categories());
     if schema.target_is_features() {
         layout = layout.keep_features();
     }

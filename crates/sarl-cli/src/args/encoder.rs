@@ -156,6 +156,9 @@ mod tests {
         let Command::Bounds(bounds) = Cli::parse_from(["sarl", "bounds", "x.csv"]).command else {
             panic!("another command");
         };
-        assert_eq!(format!("{:?}", bounds.encoder), format!("{:?}", EncoderOptions::default()));
+        assert_eq!(
+            format!("{:?}", bounds.fitting.encoder),
+            format!("{:?}", EncoderOptions::default())
+        );
     }
 }

@@ -125,10 +125,9 @@ pub struct Moments {
     pub output: PathBuf,
 }
 
-/// What any encoder could achieve on this data
+/// What is fitted, and how.
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  sarl bounds sarl-demo/mixture.csv -t shape -s colour")]
-pub struct Bounds {
+pub struct Fitting {
     #[command(flatten)]
     pub files: FilesOrMoments,
     #[command(flatten)]
@@ -139,6 +138,14 @@ pub struct Bounds {
     pub device: DeviceOptions,
 }
 
+/// What any encoder could achieve on this data
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  sarl bounds sarl-demo/mixture.csv -t shape -s colour")]
+pub struct Bounds {
+    #[command(flatten)]
+    pub fitting: Fitting,
+}
+
 /// The whole trade-off between what is kept and what is hidden
 #[derive(Debug, Args)]
 #[command(
@@ -146,13 +153,7 @@ pub struct Bounds {
 )]
 pub struct Front {
     #[command(flatten)]
-    pub files: FilesOrMoments,
-    #[command(flatten)]
-    pub data: DataOptions,
-    #[command(flatten)]
-    pub encoder: EncoderOptions,
-    #[command(flatten)]
-    pub device: DeviceOptions,
+    pub fitting: Fitting,
     /// Points from lambda = 0 to lambda = 1
     #[arg(long, default_value_t = 101, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=1_000_000))]
     pub points: u32,
@@ -178,13 +179,7 @@ pub struct Front {
 )]
 pub struct Fit {
     #[command(flatten)]
-    pub files: FilesOrMoments,
-    #[command(flatten)]
-    pub data: DataOptions,
-    #[command(flatten)]
-    pub encoder: EncoderOptions,
-    #[command(flatten)]
-    pub device: DeviceOptions,
+    pub fitting: Fitting,
     #[command(flatten)]
     pub goal: GoalOptions,
     #[command(flatten)]

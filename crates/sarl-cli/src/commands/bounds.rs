@@ -5,8 +5,7 @@ use crate::failure::Outcome;
 use crate::{data, output, warnings};
 
 pub fn run(options: &Bounds, global: &Global) -> Outcome {
-    let fitted =
-        data::fit(&options.files, &options.data, (&options.encoder, &options.device), &[], global)?;
+    let fitted = data::fit(&options.fitting, &[], global)?;
     let (reduced, front) = (fitted.fit.reduced()?, fitted.fit.front()?);
     warnings::about_fit(&fitted, &front, global)?;
     if global.json {

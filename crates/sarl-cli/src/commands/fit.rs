@@ -20,20 +20,13 @@ pub fn run(options: &Fit, global: &Global) -> Outcome {
     let start = Instant::now();
     model_output(&options.output)?;
     if let Some(goal) = options.goal.certified(&options.cells)? {
-        certified::needs_rows(&options.files)?;
         return certified::fit(options, &goal, global);
     }
     let goal = options.goal.goal()?;
     let outputs: Vec<&Path> =
         [&options.output].into_iter().chain(&options.page.html).map(PathBuf::as_path).collect();
-    parts::no_audit(&options.files, options.audit)?;
-    let fitted = data::fit(
-        &options.files,
-        &options.data,
-        (&options.encoder, &options.device),
-        &outputs,
-        global,
-    )?;
+    parts::no_audit(&options.fitting.files, options.audit)?;
+    let fitted = data::fit(&options.fitting, &outputs, global)?;
     let read = start.elapsed();
     let front = fitted.fit.front()?;
     let mut warnings = warnings::about_fit(&fitted, &front, global)?;
@@ -42,7 +35,7 @@ pub fn run(options: &Fit, global: &Global) -> Outcome {
     let solved = folds.as_ref().map(|folds| folds.solve_each(goal, &front)).transpose()?;
     folds.iter().for_each(|folds| model.keep_heldout(folds.clone()));
     let (heldout, labels): (Option<HeldOutLosses>, Option<HeldOutLabels>) = solved.unzip();
-    let about = fitted.provenance(&options.encoder, heldout, labels.clone())?;
+    let about = fitted.provenance(&options.fitting.encoder, heldout, labels.clone())?;
     about.store(&mut model)?;
     progress::check()?;
     sarl_data::write_file(&options.output, &model.to_bytes()?)?;
@@ -90,7 +83,7 @@ fn report(
         advice: "No audit was run: `--audit` runs one, and so does `sarl audit`.",
         ..Subject::new("The trade-off", model, &command)
     };
-    let seed = options.encoder.seed;
+    let seed = options.fitting.encoder.seed;
     let report = TableReport { command: "fit", given, schema, table, subject, warnings, seed };
     let levels = report.write(&options.page, global)?;
     let again = "For this the encoder was fitted again, on part of the rows.";

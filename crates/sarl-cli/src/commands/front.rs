@@ -20,19 +20,12 @@ const MOST_POINTS: usize = 1001;
 pub fn run(options: &Front, global: &Global) -> Outcome {
     let outputs: Vec<&Path> =
         options.csv.iter().chain(&options.page.html).map(|p| p.as_path()).collect();
-    parts::no_audit(&options.files, options.audit)?;
+    parts::no_audit(&options.fitting.files, options.audit)?;
     if options.certified {
-        certified::needs_rows(&options.files)?;
         return certified::front(options, global);
     }
     options.cells.check_unused()?;
-    let fitted = data::fit(
-        &options.files,
-        &options.data,
-        (&options.encoder, &options.device),
-        &outputs,
-        global,
-    )?;
+    let fitted = data::fit(&options.fitting, &outputs, global)?;
     let (reduced, front) = (fitted.fit.reduced()?, fitted.fit.front()?);
     let warnings = warnings::about_fit(&fitted, &front, global)?;
     let heldout = output::heldout(&fitted.fit, global)?;
@@ -109,7 +102,7 @@ fn report(
         advice: "No audit was run: `--audit` runs one.",
         ..Subject::new("The trade-off", &model, &command)
     };
-    let seed = options.encoder.seed;
+    let seed = options.fitting.encoder.seed;
     let report = TableReport { command: "front", given, schema, table, subject, warnings, seed };
     let levels = report.write(&options.page, global)?;
     Ok((levels, curve))

@@ -264,13 +264,18 @@ impl Schema {
         self.features.iter().filter(|f| matches!(f.values, FeatureValues::Number { .. }))
     }
 
+    /// The number of values of each categorical feature.
+    pub fn categories(&self) -> Vec<usize> {
+        let count = |f: &Feature| match &f.values {
+            FeatureValues::Number { .. } => None,
+            FeatureValues::Category { values, .. } => Some(values.len()),
+        };
+        self.features.iter().filter_map(count).collect()
+    }
+
     /// The number of columns with every categorical feature as one-hot.
     pub fn width(&self) -> usize {
-        let width = |f: &Feature| match &f.values {
-            FeatureValues::Number { .. } => 1,
-            FeatureValues::Category { values, .. } => values.len(),
-        };
-        self.features.iter().map(width).sum()
+        self.dense_width() + self.categories().iter().sum::<usize>()
     }
 
     /// The names of these columns: the dense ones first, then `column=category` for

@@ -21,17 +21,11 @@ pub fn fit(options: &Fit, goal: &CellGoal, global: &Global) -> Outcome {
     no_audit(options.audit)?;
     let outputs: Vec<&Path> =
         [&options.output].into_iter().chain(&options.page.html).map(PathBuf::as_path).collect();
-    let table = fitted(
-        &options.files.data,
-        &options.data,
-        (&options.encoder, &options.device),
-        &outputs,
-        global,
-    )?;
+    let table = fitted(&options.fitting, &outputs, global)?;
     // The front has a 1 − confidence of its own: the guarantee of the fit does not depend on it.
     let mut asks = vec![Ask::One(goal.clone())];
     asks.extend(options.page.html.as_ref().map(|_| Ask::Front(unlimited(goal), BESIDE)));
-    let mut found = cut(&table, asks, options.encoder.seed, global)?.into_iter();
+    let mut found = cut(&table, asks, options.fitting.encoder.seed, global)?.into_iter();
     let one = found.next().and_then(|models| models.into_iter().next());
     let mut model = one.ok_or(sarl::Error::NoCells { rows: table.schema.rows() })?;
     let solved = match table.fit.heldout_if_any()? {
@@ -39,14 +33,14 @@ pub fn fit(options: &Fit, goal: &CellGoal, global: &Global) -> Outcome {
         None => None,
     };
     let (heldout, labels): (Option<HeldOutLosses>, Option<HeldOutLabels>) = solved.unzip();
-    let about = table.provenance(&options.encoder, heldout, labels.clone())?;
+    let about = table.provenance(&options.fitting.encoder, heldout, labels.clone())?;
     about.store(&mut model)?;
     progress::check()?;
     sarl_data::write_file(&options.output, &model.to_bytes()?)?;
     given_away::notes(&model, &about).iter().for_each(|note| output::note(global, note));
     let shown = match (&options.page.html, found.next()) {
         (Some(path), Some(beside)) => {
-            let seed = options.encoder.seed;
+            let seed = options.fitting.encoder.seed;
             Some((path, report("fit", &beside, Some(&model), goal, &table, path, seed)?))
         }
         _ => None,

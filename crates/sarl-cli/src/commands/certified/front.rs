@@ -21,14 +21,8 @@ pub fn front(options: &Front, global: &Global) -> Outcome {
     let goal = options.cells.goal(Adversary::Advantage, Limits::Each(1.0))?;
     let outputs: Vec<&Path> =
         options.csv.iter().chain(&options.page.html).map(PathBuf::as_path).collect();
-    let table = fitted(
-        &options.files.data,
-        &options.data,
-        (&options.encoder, &options.device),
-        &outputs,
-        global,
-    )?;
-    let seed = options.encoder.seed;
+    let table = fitted(&options.fitting, &outputs, global)?;
+    let seed = options.fitting.encoder.seed;
     let models = cut(&table, vec![Ask::Front(goal.clone(), POINTS)], seed, global)?.concat();
     let points: Vec<Value> =
         models.iter().filter_map(Certified::new).map(|point| point.json()).collect();

@@ -4,7 +4,7 @@
 mod fit;
 mod front;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use sarl::Model;
 use sarl::cells::{Ask, CellGoal, Cutter, Part};
@@ -13,9 +13,7 @@ use serde_json::Value;
 
 pub use self::fit::fit;
 pub use self::front::front;
-use crate::args::{
-    CriterionName, DataOptions, DeviceOptions, EncoderOptions, FilesOrMoments, Global,
-};
+use crate::args::{CriterionName, Fitting, Global};
 use crate::data::{self, FittedTable, Rows, with_block};
 use crate::failure::{Failure, Outcome};
 use crate::page;
@@ -42,17 +40,6 @@ fn report(
     Ok(front.json())
 }
 
-/// Sums tell nothing about cells.
-pub fn needs_rows(files: &FilesOrMoments) -> Outcome {
-    match files.moments.is_empty() {
-        true => Ok(()),
-        false => Err(Failure::usage(
-            "a guarantee against every adversary needs rows: --moments has sums only",
-        )
-        .hint("give DATA in place of --moments")),
-    }
-}
-
 /// Attackers that are tried add nothing to what holds for every adversary.
 fn no_audit(audit: bool) -> Outcome {
     match audit {
@@ -65,25 +52,23 @@ fn no_audit(audit: bool) -> Outcome {
 }
 
 /// An encoder fitted on the first part of the rows.
-fn fitted(
-    files: &[PathBuf],
-    data: &DataOptions,
-    (encoder, device): (&EncoderOptions, &DeviceOptions),
-    outputs: &[&Path],
-    global: &Global,
-) -> Outcome<FittedTable> {
-    if let Some(column) = &data.weight {
+fn fitted(fitting: &Fitting, outputs: &[&Path], global: &Global) -> Outcome<FittedTable> {
+    if !fitting.files.moments.is_empty() {
+        let message = "a guarantee against every adversary needs rows: --moments has sums only";
+        return Err(Failure::usage(message).hint("give DATA in place of --moments"));
+    }
+    if let Some(column) = &fitting.data.weight {
         let message = format!(
             "--weight {column}: a guarantee against every adversary holds for rows that count once"
         );
         return Err(Failure::usage(message).hint(format!("use --drop {column}")));
     }
-    if encoder.criterion != CriterionName::Parity {
+    if fitting.encoder.criterion != CriterionName::Parity {
         let message =
             "--criterion: a guarantee against every adversary is about all of an attribute";
         return Err(Failure::usage(message).hint("leave --criterion out, or use --max-leakage"));
     }
-    data::fit_part(files, data, (encoder, device), outputs, Some(Part::Fit), global)
+    data::fit_part(fitting, outputs, Some(Part::Fit), global)
 }
 
 /// Cuts z into cells: the second part of the rows chooses them, the third certifies them.
