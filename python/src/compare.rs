@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 use sarl::{FitParams, Goal, Scale};
-use sarl_lab::{Files, Method, PageOf, Parts, Plan, Table, Wanted, facts};
+use sarl_lab::{Files, Method, PageOf, Parts, Plan, Rows, Table, Wanted, facts};
 
 use crate::audit::probe;
 use crate::failure::{lab_failed, wrong};
@@ -63,7 +63,7 @@ pub fn compare(
         seeds,
     };
     let table = Arc::new(Table::from_json(schema).map_err(lab_failed)?);
-    let data = rows_of(&data, &labels)?;
+    let data = Rows { categories: table.categories(), ..rows_of(&data, &labels)? };
     let test = test.map(|side| rows_of(&side, &labels)).transpose()?;
     let (numbers, seed) = (table.numbers(), plan.seeds.first().copied().unwrap_or(0));
     let compared = watched(py, threads, progress, move |watch| {

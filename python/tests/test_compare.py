@@ -37,7 +37,7 @@ def paired(ours, theirs):
     return ours, theirs
 
 
-@pytest.mark.parametrize("rivals", ["none", ["leace", "inlp"]])
+@pytest.mark.parametrize("rivals", ["none", ["leace", "inlp", "fare"]])
 def test_it_equals_the_command(cli, table, tmp_path, rivals):
     found = compare(*table, rivals=rivals, **FEW)
     assert isinstance(found, Comparison)

@@ -34,7 +34,8 @@ pub fn read(
     };
     let (x, z) = (mat(&x, schema.width()), mat(&z, coder.map_or(0, Coder::dim)));
     let of = draw.seen();
-    let mut rows = Rows { places, z, targets, sensitives, weights, of, ..Rows::new(x) };
+    let categories = schema.categories();
+    let mut rows = Rows { places, z, categories, targets, sensitives, weights, of, ..Rows::new(x) };
     name(&mut rows, schema);
     Ok(rows)
 }

@@ -223,6 +223,24 @@ fn one_that_fails_does_not_end_the_run() {
     assert!(text.contains("failed") && text.contains("1 of 1 runs failed"), "{text}");
 }
 
+/// Each job is of one sex, so a cut by one job tells it; two jobs together tell the target and not the sex.
+#[test]
+fn fare_gets_categories_as_they_are() {
+    let folder = Folder::new();
+    let row = |i: usize| {
+        let (job, place) = (i % 4, i / 4 % 10);
+        let high = place < [1, 4, 6, 9][job];
+        format!("{job},{},{}\n", ["f", "m"][job / 2], ["no", "yes"][usize::from(high)])
+    };
+    folder.write("jobs.csv", "job,sex,high\n".to_owned() + &(0..4000).map(row).collect::<String>());
+    let line =
+        "compare jobs.csv -t high -s sex --categorical job --rivals fare --hiding 0.9 --json";
+    let results = folder.sarl(&format!("{line} --probes trees --seeds 1")).succeeded().json();
+    let fare = of(&results, "fare")[0];
+    let (kept, hidden) = (number(&fare["target"]["mean"]), number(&fare["worst"]["mean"]));
+    assert!(kept > 0.6 && hidden < 0.55, "{fare}");
+}
+
 #[test]
 fn other_rows_can_be_the_test() {
     let folder = folder();

@@ -82,6 +82,8 @@ impl Sides<Mat<f64>> {
 pub struct Comparison<'a> {
     /// The rows.
     pub rows: Sides<MatRef<'a, f64>>,
+    /// The numbers of values of the categories whose one-hot columns are the last.
+    pub categories: &'a [usize],
     /// What is predicted from z: targets first, then what is hidden.
     pub attributes: &'a Attributes,
     /// The targets of the rows that encoders are fitted on.
@@ -171,7 +173,8 @@ impl Comparison<'_> {
     }
 
     fn one(&self, run: &Run, stop: &(dyn Fn() -> bool + Sync)) -> Result<Scored> {
-        let data = Data { x: self.rows.fit, targets: self.targets, sensitives: self.sensitives };
+        let Comparison { categories, targets, sensitives, .. } = *self;
+        let data = Data { x: self.rows.fit, categories, targets, sensitives };
         let how = Fitting { hiding: run.hiding, seed: run.seed, stop };
         let start = Instant::now();
         let encoder = run.rival.fit(&data, &how)?;

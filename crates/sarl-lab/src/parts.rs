@@ -143,6 +143,7 @@ impl Parts {
         let (train, test) = (Some(self.probes.x.as_ref()), self.test.x.as_ref());
         Ok(Comparison {
             rows: Sides { fit: fit.x.as_ref(), train, test },
+            categories: &fit.categories,
             attributes,
             targets: &fit.targets,
             sensitives: &fit.sensitives,

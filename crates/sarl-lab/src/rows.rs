@@ -18,6 +18,8 @@ pub struct Rows {
     pub places: Vec<u64>,
     /// The features, one-hot columns and all.
     pub x: Mat<f64>,
+    /// The numbers of values of the categories whose one-hot columns are the last.
+    pub categories: Vec<usize>,
     /// The features encoded by a model, if there is one.
     pub z: Mat<f64>,
     /// What is to be kept.
@@ -46,6 +48,7 @@ impl Rows {
             places: (0..of).collect(),
             z: Mat::zeros(x.nrows(), 0),
             x,
+            categories: Vec::new(),
             targets: Vec::new(),
             keeps_features: false,
             sensitives: Vec::new(),
@@ -73,6 +76,7 @@ impl Rows {
         Rows {
             places: which.iter().map(|&i| self.places[i]).collect(),
             x: pick(&self.x),
+            categories: self.categories.clone(),
             z: pick(&self.z),
             keeps_features: self.keeps_features,
             targets: self.targets.iter().map(|l| l.select(which)).collect(),

@@ -64,12 +64,17 @@ impl Table {
         self.deviations().count()
     }
 
+    /// The number of values of each category.
+    pub fn categories(&self) -> Vec<usize> {
+        let count = |f: &Feature| match &f.values {
+            FeatureValues::Number { .. } => None,
+            FeatureValues::Category { values } => Some(values.len()),
+        };
+        self.features.iter().filter_map(count).collect()
+    }
+
     /// How many inputs an encoder has.
     pub(crate) fn width(&self) -> usize {
-        let width = |f: &Feature| match &f.values {
-            FeatureValues::Number { .. } => 1,
-            FeatureValues::Category { values } => values.len(),
-        };
-        self.features.iter().map(width).sum()
+        self.numbers() + self.categories().iter().sum::<usize>()
     }
 }

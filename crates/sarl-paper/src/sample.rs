@@ -16,6 +16,8 @@ use crate::Result;
 pub struct Sample {
     /// Their features.
     pub x: Mat<f64>,
+    /// The numbers of values of the categories whose one-hot columns are the last.
+    pub categories: Vec<usize>,
     /// What is kept.
     pub y: Labels,
     /// What is hidden.
@@ -31,7 +33,8 @@ impl Sample {
     /// Some of them.
     pub fn select(&self, rows: &[usize]) -> Self {
         let x = Mat::from_fn(rows.len(), self.x.ncols(), |i, j| self.x[(rows[i], j)]);
-        Sample { x, y: self.y.select(rows), s: self.s.select(rows) }
+        let categories = self.categories.clone();
+        Sample { x, categories, y: self.y.select(rows), s: self.s.select(rows) }
     }
 
     /// The same with names of target and sensitive attribute, and of their classes.
@@ -70,7 +73,7 @@ impl Sample {
 
     /// Target and sensitive attribute exchanged.
     pub(crate) fn flipped(&self) -> Self {
-        Sample { x: self.x.clone(), y: self.s.clone(), s: self.y.clone() }
+        Sample { y: self.s.clone(), s: self.y.clone(), ..self.clone() }
     }
 
     /// The first `train` rows of a random order, and the others.
@@ -103,5 +106,5 @@ pub fn mixture(rows: usize, rng: &mut ChaCha8Rng) -> Sample {
     });
     let classes =
         |of: fn(&u32) -> u32| Labels::Classes { codes: corner.iter().map(of).collect(), count: 2 };
-    Sample { x, y: classes(|c| c / 2), s: classes(|c| c % 2) }
+    Sample { x, categories: Vec::new(), y: classes(|c| c / 2), s: classes(|c| c % 2) }
 }

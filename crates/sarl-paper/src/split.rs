@@ -120,7 +120,8 @@ impl<'w> Split<'w> {
     fn comparison<'a>(&'a self, attributes: &'a Attributes, probes: Probing<'a>) -> Comparison<'a> {
         let Labelled { targets, sensitives, .. } = self.train.labels();
         let favourable = None;
-        Comparison { rows: self.sides(), attributes, targets, sensitives, probes, favourable }
+        let (rows, categories) = (self.sides(), &self.train.categories[..]);
+        Comparison { rows, categories, attributes, targets, sensitives, probes, favourable }
     }
 
     /// Rivals on these rows.

@@ -115,6 +115,7 @@ impl Reader {
         }
         Ok(Sample {
             x: MatRef::from_row_major_slice(&x, y.len(), x.len() / y.len()).to_owned(),
+            categories: self.schema.categories(),
             y: Labels::Classes { codes: y, count: counts[0] },
             s: Labels::Classes { codes: s, count: counts[1] },
         })

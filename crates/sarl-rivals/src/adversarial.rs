@@ -35,9 +35,9 @@ use rand_chacha::ChaCha8Rng;
 use sarl_eval::Labels;
 use sarl_nets::{AdamW, Layers, Matrix, Norm, Tape, Var, Weights};
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::heads::Heads;
-use crate::rival::{About, Data, Encode, Fitting, Rival, check};
+use crate::rival::{About, Data, Encode, Fitting, Rival, check, check_labels};
 use crate::train::{Frozen, Learner, Plan, mean_over, train};
 
 /// The players and their losses.
@@ -146,16 +146,9 @@ impl Rival for Adversarial {
     }
 
     fn accepts(&self, targets: &[Labels], sensitives: &[Labels]) -> Result<()> {
-        let rival = self.title();
-        if targets.is_empty() {
-            return Err(Error::Unfit { rival, reason: "needs a target to keep" });
-        }
-        let numbers = sensitives.iter().any(|s| s.classes().is_none());
-        if self.game == Game::Entropy && numbers {
-            let reason = "hides classes only: a number has no entropy to maximise";
-            return Err(Error::Unfit { rival, reason });
-        }
-        Ok(())
+        let reason = "hides classes only: a number has no entropy to maximise";
+        let reason = (self.game == Game::Entropy).then_some(reason);
+        check_labels(self, targets, sensitives, reason)
     }
 
     fn fit(&self, data: &Data<'_>, how: &Fitting<'_>) -> Result<Box<dyn Encode>> {

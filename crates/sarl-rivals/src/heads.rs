@@ -21,7 +21,9 @@ impl Heads {
     pub(crate) fn new(labels: &[Labels]) -> Self {
         let head = |label: &Labels| match label {
             Labels::Classes { codes, count } => Head::Class { codes: codes.clone(), count: *count },
-            Labels::Numbers(values) => Head::Number(standard(values)),
+            Labels::Numbers(values) => {
+                Head::Number(standard(values).into_iter().map(|v| v as f32).collect())
+            }
         };
         Heads { heads: labels.iter().map(head).collect() }
     }
@@ -110,10 +112,11 @@ impl Head {
     }
 }
 
-fn standard(values: &[f64]) -> Vec<f32> {
+/// Mean 0 and variance 1.
+pub(crate) fn standard(values: &[f64]) -> Vec<f64> {
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;
     let variance = values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / n;
     let spread = if variance > 0.0 { variance.sqrt() } else { 1.0 };
-    values.iter().map(|v| ((v - mean) / spread) as f32).collect()
+    values.iter().map(|v| (v - mean) / spread).collect()
 }

@@ -18,14 +18,13 @@
 use faer::linalg::solvers::Solve;
 use faer::{Mat, MatRef, Side};
 use rand::SeedableRng;
-use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 use sarl_eval::Labels;
 use sarl_eval::probes::{LogisticEffort, LogisticModel};
 
 use crate::error::{Error, Result};
 use crate::leace::Emptied;
-use crate::rival::{About, Data, Encode, Fitting, Rival, check, check_width};
+use crate::rival::{About, Data, Encode, Fitting, Rival, check, check_width, kept_apart};
 
 /// Iterative nullspace projection.
 pub struct Inlp;
@@ -60,11 +59,7 @@ impl Rival for Inlp {
 /// The directions of each round: orthonormal, also to those of the rounds before.
 fn rounds(data: &Data<'_>, how: &Fitting<'_>) -> Result<Vec<Mat<f64>>> {
     let (rows, width) = data.x.shape();
-    let mut order: Vec<usize> = (0..rows).collect();
-    order.shuffle(&mut ChaCha8Rng::seed_from_u64(how.seed));
-    let apart = order.split_off(rows - rows / 10);
-    // Of a handful of rows none can be spared.
-    let apart = if apart.is_empty() { order.clone() } else { apart };
+    let [order, apart] = kept_apart(rows, &mut ChaCha8Rng::seed_from_u64(how.seed));
     let part = |rows: &[usize]| {
         let labels = data.sensitives.iter().map(|s| s.select(rows)).collect();
         let x = Mat::from_fn(rows.len(), width, |i, j| data.x[(rows[i], j)]);
@@ -247,7 +242,7 @@ mod tests {
     #[test]
     fn removed_directions_are_orthonormal_and_gone() {
         let (x, s) = rows();
-        let data = Data { x: x.as_ref(), targets: &[], sensitives: &s };
+        let data = Data { x: x.as_ref(), categories: &[], targets: &[], sensitives: &s };
         let how = Fitting { hiding: 1.0, seed: 0, stop: &|| false };
         let rounds = rounds(&data, &how).unwrap();
         assert_eq!(rounds[0].ncols(), 3, "two of the classes and one of the number");
@@ -264,7 +259,7 @@ mod tests {
     #[test]
     fn without_hiding_nothing_changes() {
         let (x, s) = rows();
-        let data = Data { x: x.as_ref(), targets: &[], sensitives: &s };
+        let data = Data { x: x.as_ref(), categories: &[], targets: &[], sensitives: &s };
         let how = Fitting { hiding: 0.0, seed: 0, stop: &|| false };
         assert_eq!(Inlp.fit(&data, &how).unwrap().encode(x.as_ref()).unwrap(), x);
     }

@@ -1,42 +1,82 @@
-//! LEACE: the least change of x that leaves nothing for a linear adversary.
+//! Erasure: the least change of x that leaves nothing for a linear adversary.
 //!
 //! ```text
-//! minimise  E|r(x) − x|²   over affine r   with   Cov(r(x), s) = 0
+//! minimise  E|r(x) − x|²   over affine r   with   Cov(r(x), s) = 0      SPLINCE also:  Cov(r(x), y) = Cov(x, y)
 //! ```
 //!
 //! Belrose, Schneider-Joseph, Ravfogel, Cotterell, Raff, Biderman 2023, LEACE: Perfect linear
-//! concept erasure in closed form. Our core has the same answer at its end: with the features
-//! themselves to keep, λ → 1 and x reconstructed from z. The target is not looked at, and there is
-//! no weight of hiding: everything linear goes.
+//! concept erasure in closed form. The target is not looked at.
+//!
+//! Holstege, Ravfogel, Wouters 2025, Preserving task-relevant information under linear concept
+//! removal. Attackers here are trained on z, and to those without a penalty z of SPLINCE tells
+//! what that of LEACE tells: the two differ for predictors that are not trained anew. A target that is
+//! itself hidden cannot be kept.
+//!
+//! Our core has both ([`sarl::Erasing`]). There is no weight of hiding: everything linear goes.
 
 use faer::{Mat, MatRef};
-use sarl::{Encoder, FitParams, Goal, Ridge};
-use sarl_eval::Labelled;
+use sarl::{Erasure, FitParams, Goal, Ridge};
+use sarl_eval::{Labelled, Labels};
 
 use crate::error::{Error, Result};
 use crate::rival::{About, Data, Encode, Fitting, Rival, check, check_width};
 
 /// Least-squares concept erasure.
-pub struct Leace;
+pub struct Least {
+    about: About,
+    preserves: bool,
+}
 
-impl Rival for Leace {
+/// The least change of all.
+pub const LEACE: Least = Least {
+    about: About {
+        name: "leace",
+        title: "LEACE",
+        description: "least change of the features that no linear adversary survives (Belrose et al. 2023)",
+        hiding: None,
+        is_random: false,
+    },
+    preserves: false,
+};
+/// The least change that preserves the covariance with the target.
+pub const SPLINCE: Least = Least {
+    about: About {
+        name: "splince",
+        title: "SPLINCE",
+        description: "least change of the features that no linear adversary survives and that keeps their covariance with the target (Holstege et al. 2025)",
+        hiding: None,
+        is_random: false,
+    },
+    preserves: true,
+};
+
+impl Rival for Least {
     fn about(&self) -> About {
-        About {
-            name: "leace",
-            title: "LEACE",
-            description: "least change of the features that no linear adversary survives (Belrose et al. 2023)",
-            hiding: None,
-            is_random: false,
+        self.about
+    }
+
+    fn accepts(&self, targets: &[Labels], sensitives: &[Labels]) -> Result<()> {
+        let unfit = |reason| Err(Error::Unfit { rival: self.title(), reason });
+        if self.preserves && targets.is_empty() {
+            return unfit("needs a target whose covariance it preserves");
         }
+        if self.preserves && targets.iter().any(|t| sensitives.contains(t)) {
+            return unfit("cannot preserve a target that is itself to be hidden");
+        }
+        Ok(())
     }
 
     fn fit(&self, data: &Data<'_>, how: &Fitting<'_>) -> Result<Box<dyn Encode>> {
+        // What no method takes comes first: labels of no rows are all the same.
+        if data.x.nrows() == 0 {
+            return Err(Error::Empty);
+        }
         check(self, data, how)?;
         let labels = Labelled {
-            targets: &[],
+            targets: if self.preserves { data.targets } else { &[] },
             sensitives: data.sensitives,
             names: &[],
-            keeps_features: false,
+            keeps_features: true,
             kernels: &[],
             weights: None,
         };
@@ -45,29 +85,30 @@ impl Rival for Leace {
         if (how.stop)() {
             return Err(Error::Interrupted);
         }
-        let encoder = fitted.solve(Goal::Lambda(1.0))?.encoder();
-        let mut eraser = Eraser { encoder, emptied: Emptied::default() };
+        let goal = Goal::Lambda(1.0);
+        let erasing = if self.preserves { fitted.preserve()? } else { fitted.erase(goal)? };
+        let mut eraser = Eraser { erasure: erasing.erasure(), emptied: Emptied::default() };
         eraser.emptied = Emptied::new(data.x, eraser.encode(data.x)?.as_ref());
         Ok(Box::new(eraser))
     }
 }
 
 struct Eraser {
-    encoder: Encoder,
+    erasure: Erasure,
     emptied: Emptied,
 }
 
 impl Encode for Eraser {
     fn dim(&self) -> usize {
-        self.encoder.inputs()
+        self.erasure.mean().len()
     }
 
     fn encode(&self, x: MatRef<'_, f64>) -> Result<Mat<f64>> {
         check_width(x, self.dim())?;
-        let z = self.encoder.encode(x)?;
-        let mut erased = self.encoder.reconstruct(z.as_ref())?;
-        self.emptied.settle(&mut erased);
-        Ok(erased)
+        let erased = self.erasure.apply(x)?;
+        let mut z = MatRef::from_row_major_slice(&erased, x.nrows(), x.ncols()).to_owned();
+        self.emptied.settle(&mut z);
+        Ok(z)
     }
 }
 
@@ -105,7 +146,7 @@ impl Emptied {
 #[cfg(test)]
 mod tests {
     use sarl_eval::probes::Linear;
-    use sarl_eval::{Attribute, Labels, Options, View, audit};
+    use sarl_eval::{Attribute, Options, View, audit};
 
     use super::*;
 
@@ -122,8 +163,13 @@ mod tests {
     #[test]
     fn a_linear_adversary_learns_before_and_not_after() {
         let (x, s) = rows();
-        let data = Data { x: x.as_ref(), targets: &[], sensitives: std::slice::from_ref(&s) };
-        let eraser = Leace.fit(&data, &Fitting { hiding: 1.0, seed: 0, stop: &|| false }).unwrap();
+        let data = Data {
+            x: x.as_ref(),
+            categories: &[],
+            targets: &[],
+            sensitives: std::slice::from_ref(&s),
+        };
+        let eraser = LEACE.fit(&data, &Fitting { hiding: 1.0, seed: 0, stop: &|| false }).unwrap();
         let z = eraser.encode(x.as_ref()).unwrap();
         assert_eq!(z.shape(), x.shape());
         let told = |x: &Mat<f64>| {

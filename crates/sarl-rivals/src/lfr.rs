@@ -32,14 +32,16 @@ use argmin::solver::linesearch::MoreThuenteLineSearch;
 use argmin::solver::quasinewton::LBFGS;
 use faer::{Mat, MatRef};
 use rand::SeedableRng;
-use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
 use sarl_eval::{Labels, Objective};
 
 use self::objective::{Rows, Shape, Weights, columns, memberships};
 use crate::error::{Error, Result};
-use crate::rival::{About, Data, Encode, Fitting, Rival, check, check_width};
+use crate::heads::standard;
+use crate::rival::{
+    About, Data, Encode, Fitting, Rival, check, check_labels, check_width, kept_apart,
+};
 
 /// Learning fair representations.
 pub struct Lfr;
@@ -70,30 +72,20 @@ impl Rival for Lfr {
     }
 
     fn accepts(&self, targets: &[Labels], sensitives: &[Labels]) -> Result<()> {
-        let rival = self.title();
-        if targets.is_empty() {
-            return Err(Error::Unfit { rival, reason: "needs a target to keep" });
-        }
-        if sensitives.iter().any(|s| s.classes().is_none()) {
-            let reason = "hides classes only: a number has no groups to be alike";
-            return Err(Error::Unfit { rival, reason });
-        }
-        Ok(())
+        let reason = "hides classes only: a number has no groups to be alike";
+        check_labels(self, targets, sensitives, Some(reason))
     }
 
     fn fit(&self, data: &Data<'_>, how: &Fitting<'_>) -> Result<Box<dyn Encode>> {
         check(self, data, how)?;
         let mut rng = ChaCha8Rng::seed_from_u64(how.seed);
         let (rows, features) = data.x.shape();
-        let mut order: Vec<usize> = (0..rows).collect();
-        order.shuffle(&mut rng);
-        let apart = order.split_off(rows - rows / 10);
+        let [order, apart] = kept_apart(rows, &mut rng);
         let mean: Vec<f64> = (0..features)
             .map(|j| order.iter().map(|&i| data.x[(i, j)]).sum::<f64>() / order.len() as f64)
             .collect();
         let seen = part(data, &order, &mean);
-        // Of a handful of rows none can be spared.
-        let judged = part(data, if apart.is_empty() { &order } else { &apart }, &mean);
+        let judged = part(data, &apart, &mean);
         let told = data.targets.iter().map(columns).sum::<usize>();
         let shape = Shape { features, prototypes: told.clamp(PROTOTYPES.0, PROTOTYPES.1) };
         let parity = PARITY * how.hiding * how.hiding;
@@ -109,19 +101,13 @@ impl Rival for Lfr {
 fn part(data: &Data<'_>, rows: &[usize], mean: &[f64]) -> Rows {
     let x = Mat::from_fn(rows.len(), mean.len(), |i, j| data.x[(rows[i], j)] - mean[j]);
     let variance = (x.squared_norm_l2() / rows.len() as f64).max(f64::MIN_POSITIVE);
-    let targets = data.targets.iter().map(|l| standard(l).select(rows)).collect();
+    let scaled = |label: &Labels| match label {
+        Labels::Numbers(values) => Labels::Numbers(standard(values)).select(rows),
+        classes => classes.select(rows),
+    };
+    let targets = data.targets.iter().map(scaled).collect();
     let sensitives = data.sensitives.iter().map(|l| l.select(rows)).collect();
     Rows { x, targets, sensitives, variance }
-}
-
-/// Numbers get mean 0 and variance 1.
-fn standard(labels: &Labels) -> Labels {
-    let Labels::Numbers(values) = labels else { return labels.clone() };
-    let n = values.len() as f64;
-    let mean = values.iter().sum::<f64>() / n;
-    let spread = (values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / n).sqrt();
-    let spread = if spread > 0.0 { spread } else { 1.0 };
-    Labels::Numbers(values.iter().map(|v| (v - mean) / spread).collect())
 }
 
 /// Noise, with the same α for every feature: `HARDNESS² = 4 α² Σ variance²`.

@@ -15,8 +15,8 @@
 //! | [`Lfr`] | Zemel et al. 2013 | prototypes that both groups use alike |
 //! | [`VAE`] | Kingma, Welling 2013 | nothing: the representation of a plain autoencoder |
 //! | [`VFAE`] | Louizos et al. 2015 | the discrepancy of random features between groups |
-//! | [`Leace`] | Belrose et al. 2023 | the least change that no linear adversary survives |
-//! | [`Splince`] | Holstege et al. 2025 | the same with the covariance of the target kept |
+//! | [`LEACE`] | Belrose et al. 2023 | the least change that no linear adversary survives |
+//! | [`SPLINCE`] | Holstege et al. 2025 | the same with the covariance of the target kept |
 //! | [`Inlp`] | Ravfogel et al. 2020 | null spaces of linear classifiers |
 //! | [`Rlace`] | Ravfogel et al. 2022 | the projection on which the best classifier does worst |
 //! | [`Fare`] | Jovanović et al. 2023 | leaves of a tree in which groups are mixed |
@@ -32,7 +32,7 @@
 //!     count: 2,
 //! };
 //! let (targets, sensitives) = ([classes(0)], [classes(1)]);
-//! let data = Data { x: x.as_ref(), targets: &targets, sensitives: &sensitives };
+//! let data = Data { x: x.as_ref(), categories: &[], targets: &targets, sensitives: &sensitives };
 //! let rival = find("inlp").ok_or("no such rival")?;
 //! let encoder = rival.fit(&data, &Fitting { hiding: 1.0, seed: 0, stop: &|| false })?;
 //! assert_eq!(encoder.encode(x.as_ref())?.nrows(), 200);
@@ -48,7 +48,6 @@ pub mod leace;
 pub mod lfr;
 mod rival;
 pub mod rlace;
-pub mod splince;
 mod train;
 pub mod variational;
 
@@ -56,16 +55,15 @@ pub use adversarial::{MAXENT_ARL, ML_ARL, SSGD};
 pub use error::{Error, Result};
 pub use fare::Fare;
 pub use inlp::Inlp;
-pub use leace::Leace;
+pub use leace::{LEACE, SPLINCE};
 pub use lfr::Lfr;
 pub use rival::{About, Data, Encode, Fitting, Rival};
 pub use rlace::Rlace;
-pub use splince::Splince;
 pub use variational::{VAE, VFAE};
 
 /// Every rival, in the order of the paper's table.
 pub fn all() -> Vec<&'static dyn Rival> {
-    vec![&SSGD, &Lfr, &VAE, &VFAE, &ML_ARL, &MAXENT_ARL, &Leace, &Splince, &Inlp, &Rlace, &Fare]
+    vec![&SSGD, &Lfr, &VAE, &VFAE, &ML_ARL, &MAXENT_ARL, &LEACE, &SPLINCE, &Inlp, &Rlace, &Fare]
 }
 
 /// The rival of this name.

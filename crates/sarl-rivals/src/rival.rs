@@ -1,6 +1,8 @@
 //! What every method is asked for.
 
 use faer::{Mat, MatRef};
+use rand::seq::SliceRandom;
+use rand_chacha::ChaCha8Rng;
 use sarl_eval::Labels;
 
 use crate::error::{Error, Result};
@@ -12,6 +14,8 @@ use crate::error::{Error, Result};
 pub struct Data<'a> {
     /// The features, a row for each sample.
     pub x: MatRef<'a, f64>,
+    /// The numbers of values of the categories that the last columns of the features are, one-hot.
+    pub categories: &'a [usize],
     /// What is to be kept; may be empty, then the features themselves are.
     pub targets: &'a [Labels],
     /// What is to be hidden.
@@ -117,6 +121,10 @@ pub(crate) fn check(rival: &dyn Rival, data: &Data<'_>, how: &Fitting<'_>) -> Re
     if rows == 0 || data.x.ncols() == 0 {
         return Err(Error::Empty);
     }
+    let (found, expected) = (data.x.ncols(), data.categories.iter().sum());
+    if found < expected {
+        return Err(Error::Shape { what: "features", expected, found });
+    }
     for labels in data.targets.iter().chain(data.sensitives) {
         labels.check()?;
         if labels.rows() != rows {
@@ -133,4 +141,29 @@ pub(crate) fn check_width(x: MatRef<'_, f64>, expected: usize) -> Result<()> {
         found if found == expected => Ok(()),
         found => Err(Error::Shape { what: "features", expected, found }),
     }
+}
+
+/// Refuses labels without a target, and numbers that are to be hidden where there is a reason to.
+pub(crate) fn check_labels(
+    rival: &dyn Rival,
+    targets: &[Labels],
+    sensitives: &[Labels],
+    no_numbers: Option<&'static str>,
+) -> Result<()> {
+    let reason = match no_numbers {
+        _ if targets.is_empty() => "needs a target to keep",
+        Some(reason) if sensitives.iter().any(|s| s.classes().is_none()) => reason,
+        _ => return Ok(()),
+    };
+    Err(Error::Unfit { rival: rival.title(), reason })
+}
+
+/// The places of rows in a random order, and of a tenth that is kept apart.
+pub(crate) fn kept_apart(rows: usize, rng: &mut ChaCha8Rng) -> [Vec<usize>; 2] {
+    let mut order: Vec<usize> = (0..rows).collect();
+    order.shuffle(rng);
+    let apart = order.split_off(rows - rows / 10);
+    // Of a handful of rows none can be spared.
+    let apart = if apart.is_empty() { order.clone() } else { apart };
+    [order, apart]
 }

@@ -20,14 +20,14 @@
 
 use faer::{Mat, MatRef, Side};
 use rand::SeedableRng;
-use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
 use sarl_eval::Labels;
 
 use crate::error::{Error, Result};
+use crate::heads::standard;
 use crate::inlp::{Projection, informed, project};
-use crate::rival::{About, Data, Encode, Fitting, Rival, check};
+use crate::rival::{About, Data, Encode, Fitting, Rival, check, kept_apart};
 
 /// Relaxed linear adversarial concept erasure.
 pub struct Rlace;
@@ -65,11 +65,7 @@ impl Rival for Rlace {
 fn directions(data: &Data<'_>, how: &Fitting<'_>) -> Result<Mat<f64>> {
     let (rows, width) = data.x.shape();
     let mut rng = ChaCha8Rng::seed_from_u64(how.seed);
-    let mut order: Vec<usize> = (0..rows).collect();
-    order.shuffle(&mut rng);
-    let apart = order.split_off(rows - rows / 10);
-    // Of a handful of rows none can be spared.
-    let apart = if apart.is_empty() { order.clone() } else { apart };
+    let [order, apart] = kept_apart(rows, &mut rng);
     let part = |rows: &[usize]| {
         let labels: Vec<Labels> = data.sensitives.iter().map(|s| s.select(rows)).collect();
         (Mat::from_fn(rows.len(), width, |i, j| data.x[(rows[i], j)]), labels)
@@ -133,11 +129,8 @@ impl Head {
                 Head { truth, is_class: true, directions: count.saturating_sub(1).max(1) }
             }
             Labels::Numbers(values) => {
-                let n = values.len().max(1) as f64;
-                let mean = values.iter().sum::<f64>() / n;
-                let spread = values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / n;
-                let unit = if spread > 0.0 { 1.0 / spread.sqrt() } else { 0.0 };
-                let truth = Mat::from_fn(values.len(), 1, |i, _| (values[i] - mean) * unit);
+                let values = standard(values);
+                let truth = Mat::from_fn(values.len(), 1, |i, _| values[i]);
                 Head { truth, is_class: false, directions: 1 }
             }
         }
@@ -289,7 +282,7 @@ mod tests {
             noise + if j == 1 { 2.0 * f64::from(codes[i]) } else { 0.0 }
         });
         let s = [Labels::Classes { codes, count: 2 }];
-        let data = Data { x: x.as_ref(), targets: &[], sensitives: &s };
+        let data = Data { x: x.as_ref(), categories: &[], targets: &[], sensitives: &s };
         let how = Fitting { hiding: 1.0, seed: 0, stop: &|| false };
         let basis = directions(&data, &how).unwrap();
         assert!(basis.ncols() == 1 && basis[(1, 0)].abs() > 0.99, "{basis:?}");

@@ -48,7 +48,7 @@ use sarl_nets::{AdamW, Layers, Matrix, Tape, Var, Weights};
 
 use crate::error::{Error, Result};
 use crate::heads::Heads;
-use crate::rival::{About, Data, Encode, Fitting, Rival, check};
+use crate::rival::{About, Data, Encode, Fitting, Rival, check, check_labels};
 use crate::train::{Frozen, Learner, Plan, mean_over, train};
 use columns::Columns;
 use groups::Groups;
@@ -122,18 +122,11 @@ impl Rival for Variational {
     }
 
     fn accepts(&self, targets: &[Labels], sensitives: &[Labels]) -> Result<()> {
-        let rival = self.title();
         if self.model == Model::Plain {
             return Ok(());
         }
-        if targets.is_empty() {
-            return Err(Error::Unfit { rival, reason: "needs a target to keep" });
-        }
-        if sensitives.iter().any(|s| s.classes().is_none()) {
-            let reason = "hides classes only: a number has no groups to match";
-            return Err(Error::Unfit { rival, reason });
-        }
-        Ok(())
+        let reason = "hides classes only: a number has no groups to match";
+        check_labels(self, targets, sensitives, Some(reason))
     }
 
     fn fit(&self, data: &Data<'_>, how: &Fitting<'_>) -> Result<Box<dyn Encode>> {

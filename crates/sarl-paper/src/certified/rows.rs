@@ -6,8 +6,8 @@ use faer::{Mat, MatRef};
 use sarl::cells::Part;
 use sarl::{Block, Layout, Role};
 use sarl_data::{BlockOptions, DataBlock, LabelColumn, Source};
-use sarl_eval::Labels;
 use sarl_lab::Watch;
+use sarl_rivals::fare;
 
 use crate::tables::{complete, learn};
 use crate::{Error, Result};
@@ -174,37 +174,23 @@ impl Parted {
         [0, 1, 2].map(|part| self.parts[part].count())
     }
 
-    /// The classes of a label.
-    pub fn classes(&self, label: usize) -> usize {
-        self.classes[label]
+    /// The number of values of each category.
+    pub fn categories(&self) -> &[usize] {
+        &self.categories
     }
 
-    /// A label of a part.
-    pub fn labels(&self, part: usize, label: usize) -> Labels {
-        let codes = self.parts[part].label(label).to_vec();
-        Labels::Classes { codes, count: self.classes[label] }
+    /// A label of the rows of the fit, and its classes.
+    pub fn label(&self, label: usize) -> fare::Codes<'_> {
+        (self.parts[0].label(label), self.classes[label])
     }
 
-    /// The features for trees: numbers, and for each category the share of the target's last class among the
-    /// rows of the fit.
-    pub fn ordered(&self, part: usize) -> Mat<f64> {
-        let (fit, rows) = (&self.parts[0], &self.parts[part]);
-        let share = |codes: &Vec<u32>, values: usize| {
-            let mut shares = vec![[0.0; 2]; values];
-            for (&code, &class) in codes.iter().zip(fit.label(0)) {
-                if let Some([rows, high]) = shares.get_mut(code as usize) {
-                    *rows += 1.0;
-                    *high += f64::from(u8::from(class as usize + 1 == self.classes[0]));
-                }
-            }
-            shares.into_iter().map(|[rows, high]| high / f64::max(rows, 1.0)).collect()
-        };
-        let columns = fit.codes.iter().zip(&self.categories);
-        let shares: Vec<Vec<f64>> = columns.map(|(codes, &values)| share(codes, values)).collect();
-        Mat::from_fn(rows.count(), self.width + shares.len(), |i, j| {
+    /// The features for trees: numbers, then the codes of each category.
+    pub fn columns(&self, part: usize) -> Mat<f64> {
+        let rows = &self.parts[part];
+        Mat::from_fn(rows.count(), self.width + rows.codes.len(), |i, j| {
             match j.checked_sub(self.width) {
                 None => rows.dense[i * self.width + j],
-                Some(j) => shares[j].get(rows.codes[j][i] as usize).copied().unwrap_or(0.0),
+                Some(j) => f64::from(rows.codes[j][i]),
             }
         })
     }

@@ -18,7 +18,7 @@ fn rows() -> (Mat<f64>, Labels, Labels) {
 fn fitted(hiding: f64) -> (Mat<f64>, Labels) {
     let (x, y, s) = rows();
     let (targets, sensitives) = ([y], [s]);
-    let data = Data { x: x.as_ref(), targets: &targets, sensitives: &sensitives };
+    let data = Data { x: x.as_ref(), categories: &[], targets: &targets, sensitives: &sensitives };
     let encoder = Lfr.fit(&data, &Fitting { hiding, seed: 3, stop: &|| false }).unwrap();
     let [s] = sensitives;
     (encoder.encode(x.as_ref()).unwrap(), s)

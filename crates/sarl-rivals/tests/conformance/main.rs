@@ -51,7 +51,12 @@ impl Sample {
 
     fn data(&self) -> Data<'_> {
         let slice = std::slice::from_ref;
-        Data { x: self.x.as_ref(), targets: slice(&self.y), sensitives: slice(&self.s) }
+        Data {
+            x: self.x.as_ref(),
+            categories: &[],
+            targets: slice(&self.y),
+            sensitives: slice(&self.s),
+        }
     }
 
     fn fit(&self, who: &dyn Rival, hiding: f64, seed: u64) -> Box<dyn Encode> {
@@ -168,7 +173,7 @@ fn what_makes_no_sense_is_refused() {
         assert!(refused, "{name}: labels of other rows");
         let none = Mat::zeros(0, 3);
         let empty = [sample.y.select(&[])];
-        let data = Data { x: none.as_ref(), targets: &empty, sensitives: &empty };
+        let data = Data { x: none.as_ref(), categories: &[], targets: &empty, sensitives: &empty };
         assert!(matches!(who.fit(&data, &how(0.5)), Err(Error::Empty)), "{name}: no rows");
     }
 }
@@ -188,7 +193,7 @@ fn other_labels_are_learnt_or_refused_with_a_reason() {
     ];
     for who in everyone() {
         for (i, (targets, sensitives)) in sets.into_iter().enumerate() {
-            let data = Data { x: sample.x.as_ref(), targets, sensitives };
+            let data = Data { x: sample.x.as_ref(), categories: &[], targets, sensitives };
             let fitted = who.fit(&data, &Fitting { hiding: 0.5, seed: 0, stop: &|| false });
             match who.accepts(targets, sensitives) {
                 Err(Error::Unfit { reason, .. }) => {
