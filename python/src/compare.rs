@@ -23,7 +23,7 @@ pub struct Compared {
 /// The methods to compare with, by name, with what they are.
 #[pyfunction]
 pub fn rivals() -> Vec<(&'static str, &'static str)> {
-    sarl_rivals::all().iter().map(|r| (r.name(), r.description())).collect()
+    sarl_rivals::all().iter().map(|r| (r.name(), r.about().description)).collect()
 }
 
 /// Compares encoders on rows, which are parted here. `encoders` are the parameters of the linear one and

@@ -166,7 +166,7 @@ pub fn rivals(
     seeds: &[u64],
     probes: Probing<'_>,
 ) -> Result<Vec<Summary>> {
-    let seeds_of = |rival: &dyn Rival| if rival.is_random() { seeds } else { &seeds[..1] };
+    let seeds_of = |rival: &dyn Rival| if rival.about().is_random { seeds } else { &seeds[..1] };
     let run = |&(rival, hiding): &Weighted| {
         seeds_of(rival).iter().map(move |&seed| Run { rival, hiding, seed })
     };

@@ -78,19 +78,9 @@ pub trait Rival: Sync {
         self.about().title
     }
 
-    /// See [`About::description`].
-    fn description(&self) -> &'static str {
-        self.about().description
-    }
-
     /// See [`About::hiding`].
     fn hiding(&self) -> Option<f64> {
         self.about().hiding
-    }
-
-    /// See [`About::is_random`].
-    fn is_random(&self) -> bool {
-        self.about().is_random
     }
 
     /// Whether it can work on data with these labels, and why not.

@@ -40,7 +40,7 @@ const EARLY: usize = 2;
 /// Steps on the classifiers for each step on Q.
 const INNER: usize = 5;
 /// The length of the first step on Q, and the momentum of the classifiers.
-const STEP: f64 = 1.0;
+const STEP: f64 = 3.0;
 const MOMENTUM: f64 = 0.9;
 
 impl Rival for Rlace {

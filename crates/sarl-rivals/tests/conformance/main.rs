@@ -107,7 +107,7 @@ fn shapes_and_numbers_are_as_promised() {
         assert_eq!(z.shape(), (70, encoder.dim()), "{}", who.name());
         let finite = z.col_iter().all(|c| c.iter().all(|v| v.is_finite()));
         assert!(finite && encoder.dim() > 0, "{}", who.name());
-        assert!(!who.title().is_empty() && !who.description().is_empty());
+        assert!(!who.title().is_empty() && !who.about().description.is_empty());
         let narrow = encoder.encode(test.x.subcols(0, 2));
         let wrong = matches!(narrow, Err(Error::Shape { .. } | Error::Core(_)));
         assert!(wrong, "{}: rows of another width", who.name());
@@ -121,7 +121,7 @@ fn a_seed_decides_everything() {
         let hiding = who.hiding().unwrap_or(0.5);
         let z = |seed| sample.fit(who, hiding, seed).encode(sample.x.as_ref()).unwrap();
         assert!(z(7) == z(7), "{}", who.name());
-        if !who.is_random() {
+        if !who.about().is_random {
             assert!(z(7) == z(8), "{} has no randomness", who.name());
         }
     }
@@ -213,7 +213,7 @@ fn other_labels_are_learnt_or_refused_with_a_reason() {
 #[test]
 fn a_fit_ends_when_it_is_told_to() {
     let sample = Sample::new(300, 5);
-    for who in everyone().into_iter().filter(|w| w.is_random()) {
+    for who in everyone().into_iter().filter(|w| w.about().is_random) {
         let how = Fitting { hiding: 0.5, seed: 0, stop: &|| true };
         let stopped = matches!(who.fit(&sample.data(), &how), Err(Error::Interrupted));
         assert!(stopped, "{}", who.name());
