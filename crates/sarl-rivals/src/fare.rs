@@ -6,14 +6,12 @@
 //!
 //! Jovanović, Balunović, Dimitrov, Vechev 2023, FARE: Provably fair representation learning with practical
 //! certificates. The tree grows from its best leaf on, to a given number of leaves of a least number of rows. At each
-//! node a column of numbers is cut between any two values. The categories of a column are put in order twice at
-//! each node, and cut anywhere: by the mean of y; and in turns from two halves, of a high and of a low share of the
-//! largest group (their s of 1), each by the mean of y. The second order lets a cut tell y and mix the groups. Instead of the median of a leaf
-//! z is the leaf itself, as one column for each: attackers lose nothing by that.
+//! node a column of numbers is cut between any two values. The categories of a column are put in order twice at each
+//! node, and cut anywhere: by the mean of y; and in turns from two halves, of a high and of a low share of the
+//! largest group (their s of 1), each by the mean of y. The second order lets a cut tell y and mix the groups.
+//! Instead of the median of a leaf z is the leaf itself, as one column for each: attackers lose nothing by that.
 //!
-//! [`certificate`] bounds the balanced accuracy of every adversary from three sets of rows, as the paper does:
-//! the share of each group from the rows of the tree, the groups in each leaf from rows to validate on, and the
-//! mean over leaves from rows to test on.
+//! [`certificate`] bounds the balanced accuracy of every adversary from three sets of rows, as the paper does.
 
 use faer::{Mat, MatRef};
 use sarl::cells::{Counts, clopper_pearson_upper};
@@ -357,8 +355,8 @@ fn add(to: &mut [f64], counts: &[f64], times: f64) {
     to.iter_mut().zip(counts).for_each(|(sum, n)| *sum += times * n);
 }
 
-/// The advantage that no adversary exceeds with confidence 1 − δ: rows of the tree, rows to validate on and
-/// rows to test on, each counted by leaf and group.
+/// The advantage that no adversary exceeds with confidence 1 − δ: the share of each group from the rows of the tree,
+/// the groups in each leaf from rows to validate on, the mean over leaves from rows to test on.
 pub fn certificate(tree: &Counts, validation: &Counts, test: &Counts, delta: f64) -> f64 {
     let (q, cells) = (tree.groups(), tree.cells());
     let groups = q as f64;

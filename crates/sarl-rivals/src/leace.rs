@@ -5,12 +5,9 @@
 //! ```
 //!
 //! Belrose, Schneider-Joseph, Ravfogel, Cotterell, Raff, Biderman 2023, LEACE: Perfect linear
-//! concept erasure in closed form. The target is not looked at.
-//!
-//! Holstege, Ravfogel, Wouters 2025, Preserving task-relevant information under linear concept
-//! removal. Attackers here are trained on z, and to those without a penalty z of SPLINCE tells
-//! what that of LEACE tells: the two differ for predictors that are not trained anew. A target that is
-//! itself hidden cannot be kept.
+//! concept erasure in closed form. Holstege, Ravfogel, Wouters 2025, Preserving task-relevant
+//! information under linear concept removal. Attackers here are trained on z, and to those without a
+//! penalty z of both tells the same: they differ for predictors that are not trained anew.
 //!
 //! Our core has both ([`sarl::Erasing`]). There is no weight of hiding: everything linear goes.
 

@@ -7,19 +7,7 @@
 //! known to be unstable, and a run that leaves the finite numbers is an error
 //! ([`Error::Diverged`]), never a result.
 //!
-//! | | | hides by |
-//! |---|---|---|
-//! | [`SSGD`] | linear encoder, predictor and adversary | simultaneous gradient steps on squares |
-//! | [`ML_ARL`] | Xie et al. 2017 | a zero-sum game for the adversary's likelihood |
-//! | [`MAXENT_ARL`] | Roy, Boddeti 2019 | the entropy of what the adversary answers |
-//! | [`Lfr`] | Zemel et al. 2013 | prototypes that both groups use alike |
-//! | [`VAE`] | Kingma, Welling 2013 | nothing: the representation of a plain autoencoder |
-//! | [`VFAE`] | Louizos et al. 2015 | the discrepancy of random features between groups |
-//! | [`LEACE`] | Belrose et al. 2023 | the least change that no linear adversary survives |
-//! | [`SPLINCE`] | Holstege et al. 2025 | the same with the covariance of the target kept |
-//! | [`Inlp`] | Ravfogel et al. 2020 | null spaces of linear classifiers |
-//! | [`Rlace`] | Ravfogel et al. 2022 | the projection on which the best classifier does worst |
-//! | [`Fare`] | Jovanović et al. 2023 | leaves of a tree in which groups are mixed |
+//! [`all`] has them, from the paper's baseline [`SSGD`] to FARE's trees; [`About`] says what each is.
 //!
 //! ```
 //! use faer::Mat;

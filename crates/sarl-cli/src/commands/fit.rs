@@ -19,12 +19,12 @@ use crate::{data, given_away, output, parts, progress, warnings};
 pub fn run(options: &Fit, global: &Global) -> Outcome {
     let start = Instant::now();
     model_output(&options.output)?;
-    if let Some(goal) = options.goal.certified(&options.cells)? {
-        return certified::fit(options, &goal, global);
-    }
-    let goal = options.goal.goal()?;
     let outputs: Vec<&Path> =
         [&options.output].into_iter().chain(&options.page.html).map(PathBuf::as_path).collect();
+    if let Some(goal) = options.goal.certified(&options.cells)? {
+        return certified::fit(options, &goal, &outputs, global);
+    }
+    let goal = options.goal.goal()?;
     parts::no_audit(&options.fitting.files, options.audit)?;
     let fitted = data::fit(&options.fitting, &outputs, global)?;
     let read = start.elapsed();

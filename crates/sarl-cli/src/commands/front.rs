@@ -22,7 +22,7 @@ pub fn run(options: &Front, global: &Global) -> Outcome {
         options.csv.iter().chain(&options.page.html).map(|p| p.as_path()).collect();
     parts::no_audit(&options.fitting.files, options.audit)?;
     if options.certified {
-        return certified::front(options, global);
+        return certified::front(options, &outputs, global);
     }
     options.cells.check_unused()?;
     let fitted = data::fit(&options.fitting, &outputs, global)?;

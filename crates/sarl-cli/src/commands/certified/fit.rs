@@ -1,6 +1,6 @@
 //! `sarl fit --max-advantage`: the most useful cells that meet a limit.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Instant;
 
 use sarl::cells::{Adversary, Ask, CellGoal, Limits};
@@ -16,12 +16,10 @@ use crate::{attributes, certificate, given_away, progress, terminal};
 /// Points of the front beside a fitted model.
 const BESIDE: usize = 8;
 
-pub fn fit(options: &Fit, goal: &CellGoal, global: &Global) -> Outcome {
+pub fn fit(options: &Fit, goal: &CellGoal, outputs: &[&Path], global: &Global) -> Outcome {
     let start = Instant::now();
     no_audit(options.audit)?;
-    let outputs: Vec<&Path> =
-        [&options.output].into_iter().chain(&options.page.html).map(PathBuf::as_path).collect();
-    let table = fitted(&options.fitting, &outputs, global)?;
+    let table = fitted(&options.fitting, outputs, global)?;
     // The front has a 1 − confidence of its own: the guarantee of the fit does not depend on it.
     let mut asks = vec![Ask::One(goal.clone())];
     asks.extend(options.page.html.as_ref().map(|_| Ask::Front(unlimited(goal), BESIDE)));

@@ -1,6 +1,6 @@
 //! `sarl front --certified`: what cells keep over what no adversary exceeds.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use sarl::cells::{Adversary, Ask, Limits};
 use sarl_lab::Certified;
@@ -16,12 +16,10 @@ use crate::{certificate, plot, terminal};
 /// Points of a certified front.
 const POINTS: usize = 12;
 
-pub fn front(options: &Front, global: &Global) -> Outcome {
+pub fn front(options: &Front, outputs: &[&Path], global: &Global) -> Outcome {
     no_audit(options.audit)?;
     let goal = options.cells.goal(Adversary::Advantage, Limits::Each(1.0))?;
-    let outputs: Vec<&Path> =
-        options.csv.iter().chain(&options.page.html).map(PathBuf::as_path).collect();
-    let table = fitted(&options.fitting, &outputs, global)?;
+    let table = fitted(&options.fitting, outputs, global)?;
     let seed = options.fitting.encoder.seed;
     let models = cut(&table, vec![Ask::Front(goal.clone(), POINTS)], seed, global)?.concat();
     let points: Vec<Value> =
