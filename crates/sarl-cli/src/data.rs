@@ -11,7 +11,7 @@ use sarl_data::{
     same_file,
 };
 
-use crate::args::{DeviceOptions, EncoderOptions, Fitting, Global};
+use crate::args::{DeviceOptions, EncoderOptions, FitOptions, Global};
 use crate::encoding::{check_targets, criterion, params, remarks};
 use crate::failure::{Failure, Outcome};
 use crate::folding::{Folding, Keys};
@@ -61,8 +61,8 @@ pub enum Remark {
 }
 
 /// Reads the data and fits, for a command that will write `outputs`.
-pub fn fit(fitting: &Fitting, outputs: &[&Path], global: &Global) -> Outcome<FittedTable> {
-    let Fitting { files, data, encoder, .. } = fitting;
+pub fn fit(fitting: &FitOptions, outputs: &[&Path], global: &Global) -> Outcome<FittedTable> {
+    let FitOptions { files, data, encoder, .. } = fitting;
     if files.moments.is_empty() {
         return fit_part(fitting, outputs, None, global);
     }
@@ -71,7 +71,7 @@ pub fn fit(fitting: &Fitting, outputs: &[&Path], global: &Global) -> Outcome<Fit
 
 /// The same on the rows of a part, or on all of them.
 pub fn fit_part(
-    Fitting { files, data, encoder, device }: &Fitting,
+    FitOptions { files, data, encoder, device }: &FitOptions,
     outputs: &[&Path],
     part: Option<Part>,
     global: &Global,

@@ -134,14 +134,14 @@ pub struct Growth<'a> {
 
 struct Split {
     column: usize,
-    below: Below,
+    cut: Cut,
     gain: f64,
     /// The node of the rows below; the next one has the others.
     to: usize,
 }
 
 /// Which rows are below a split.
-enum Below {
+enum Cut {
     AtMost(f64),
     /// For each category whether it is.
     Categories(Vec<bool>),
@@ -149,9 +149,9 @@ enum Below {
 
 impl Split {
     fn is_below(&self, value: f64) -> bool {
-        match &self.below {
-            Below::AtMost(at) => value <= *at,
-            Below::Categories(are) => are.get(value as usize).is_some_and(|is| *is),
+        match &self.cut {
+            Cut::AtMost(at) => value <= *at,
+            Cut::Categories(are) => are.get(value as usize).is_some_and(|is| *is),
         }
     }
 }
@@ -272,15 +272,15 @@ impl TreeColumn {
     }
 
     /// The cut after so many values of an order. Categories that are not present go to both sides by turns.
-    fn cut(&self, order: &[u32], after: usize) -> Below {
+    fn cut(&self, order: &[u32], after: usize) -> Cut {
         let number = |i: usize| self.numbers.as_ref().map(|numbers| numbers[order[i] as usize]);
         if let (Some(low), Some(high)) = (number(after - 1), number(after)) {
             let middle = 0.5 * low + 0.5 * high;
-            return Below::AtMost(if middle < high { middle } else { low });
+            return Cut::AtMost(if middle < high { middle } else { low });
         }
         let mut are: Vec<bool> = (0..self.values).map(|code| code % 2 == 1).collect();
         order.iter().enumerate().for_each(|(i, &code)| are[code as usize] = i < after);
-        Below::Categories(are)
+        Cut::Categories(are)
     }
 }
 
@@ -336,12 +336,8 @@ impl Grower<'_> {
                     }
                     let gain = whole - self.impurity(&below) - self.impurity(&above);
                     if best.as_ref().is_none_or(|best| gain > best.gain) {
-                        best = Some(Split {
-                            column: j,
-                            below: column.cut(&order, i + 1),
-                            gain,
-                            to: 0,
-                        });
+                        best =
+                            Some(Split { column: j, cut: column.cut(&order, i + 1), gain, to: 0 });
                     }
                 }
             }
@@ -350,7 +346,7 @@ impl Grower<'_> {
     }
 }
 
-/// Adds counts as often.
+/// Adds counts, each times a factor.
 fn add(to: &mut [f64], counts: &[f64], times: f64) {
     to.iter_mut().zip(counts).for_each(|(sum, n)| *sum += times * n);
 }
@@ -447,7 +443,7 @@ mod tests {
         let y = (0..40).map(|i| u32::from(place(i) < shares[job(i)])).collect();
         let s = (0..40).map(|i| u32::from(job(i) > 1)).collect::<Vec<_>>();
         let tree = grow(&x, &[4], &[y, s.clone()], [0.9, 2.0, 5.0]);
-        let Below::Categories(below) = &tree.nodes[0].as_ref().unwrap().below else {
+        let Cut::Categories(below) = &tree.nodes[0].as_ref().unwrap().cut else {
             unreachable!("jobs are categories")
         };
         let below: Vec<usize> = (0..4).filter(|job| below[*job]).collect();

@@ -19,13 +19,13 @@ use crate::error::{Error, Result};
 use crate::rival::{About, Data, Encode, Fitting, Rival, check, check_width};
 
 /// Least-squares concept erasure.
-pub struct Least {
+pub struct LinearErasure {
     about: About,
     preserves: bool,
 }
 
 /// The least change of all.
-pub const LEACE: Least = Least {
+pub const LEACE: LinearErasure = LinearErasure {
     about: About {
         name: "leace",
         title: "LEACE",
@@ -36,7 +36,7 @@ pub const LEACE: Least = Least {
     preserves: false,
 };
 /// The least change that preserves the covariance with the target.
-pub const SPLINCE: Least = Least {
+pub const SPLINCE: LinearErasure = LinearErasure {
     about: About {
         name: "splince",
         title: "SPLINCE",
@@ -47,7 +47,7 @@ pub const SPLINCE: Least = Least {
     preserves: true,
 };
 
-impl Rival for Least {
+impl Rival for LinearErasure {
     fn about(&self) -> About {
         self.about
     }

@@ -127,7 +127,7 @@ pub struct Moments {
 
 /// What is fitted, and how.
 #[derive(Debug, Args)]
-pub struct Fitting {
+pub struct FitOptions {
     #[command(flatten)]
     pub files: FilesOrMoments,
     #[command(flatten)]
@@ -143,7 +143,7 @@ pub struct Fitting {
 #[command(after_help = "Example:\n  sarl bounds sarl-demo/mixture.csv -t shape -s colour")]
 pub struct Bounds {
     #[command(flatten)]
-    pub fitting: Fitting,
+    pub fitting: FitOptions,
 }
 
 /// The whole trade-off between what is kept and what is hidden
@@ -153,7 +153,7 @@ pub struct Bounds {
 )]
 pub struct Front {
     #[command(flatten)]
-    pub fitting: Fitting,
+    pub fitting: FitOptions,
     /// Points from lambda = 0 to lambda = 1
     #[arg(long, default_value_t = 101, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=1_000_000))]
     pub points: u32,
@@ -179,7 +179,7 @@ pub struct Front {
 )]
 pub struct Fit {
     #[command(flatten)]
-    pub fitting: Fitting,
+    pub fitting: FitOptions,
     #[command(flatten)]
     pub goal: GoalOptions,
     #[command(flatten)]

@@ -13,7 +13,7 @@ use serde_json::Value;
 
 pub use self::fit::fit;
 pub use self::front::front;
-use crate::args::{CriterionName, Fitting, Global};
+use crate::args::{CriterionName, FitOptions, Global};
 use crate::data::{self, FittedTable, Rows, with_block};
 use crate::failure::{Failure, Outcome};
 use crate::page;
@@ -52,7 +52,7 @@ fn no_audit(audit: bool) -> Outcome {
 }
 
 /// An encoder fitted on the first part of the rows.
-fn fitted(fitting: &Fitting, outputs: &[&Path], global: &Global) -> Outcome<FittedTable> {
+fn fitted(fitting: &FitOptions, outputs: &[&Path], global: &Global) -> Outcome<FittedTable> {
     if !fitting.files.moments.is_empty() {
         let message = "a guarantee against every adversary needs rows: --moments has sums only";
         return Err(Failure::usage(message).hint("give DATA in place of --moments"));
