@@ -19,7 +19,7 @@ use crate::verdict::Verdict;
 use crate::{output, points, progress, solution};
 
 /// What encoders are fitted on, and where their files go.
-pub struct FitOptions<'a> {
+pub struct Fitting<'a> {
     pub table: PathBuf,
     pub schema: Schema,
     train: &'a Sample,
@@ -27,13 +27,13 @@ pub struct FitOptions<'a> {
     pub seed: u64,
 }
 
-impl<'a> FitOptions<'a> {
+impl<'a> Fitting<'a> {
     /// Writes the sample as a table.
     pub fn new(folder: &'a Path, train: &'a Sample, seed: u64) -> Outcome<Self> {
         let table = folder.join("mixture.csv");
         sarl_data::write_file(&table, csv(train).as_bytes())?;
         let schema = schema(&table)?;
-        Ok(FitOptions { table, schema, train, folder, seed })
+        Ok(Fitting { table, schema, train, folder, seed })
     }
 
     /// Fits an encoder, and writes its model and its front.

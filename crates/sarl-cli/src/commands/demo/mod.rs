@@ -10,7 +10,7 @@ use sarl_lab::Probing;
 use sarl_paper::{Encoded, Split, codes, kernel, linear, mixture};
 use serde_json::json;
 
-use self::fitted::{Encoder, FitOptions};
+use self::fitted::{Encoder, Fitting};
 use crate::args::{Demo, Global};
 use crate::failure::{Exit, Failure, Outcome};
 use crate::terminal::{self, title, wrap};
@@ -33,7 +33,7 @@ pub fn run(options: &Demo, global: &Global) -> Outcome {
     let (train, test) = (mixture(TRAIN, &mut rng), mixture(TEST, &mut rng));
     let watch = progress::watch(global.quiet);
     let split = Split::new(train, test, 0, &watch);
-    let fitting = FitOptions::new(folder, &split.train, options.seed)?;
+    let fitting = Fitting::new(folder, &split.train, options.seed)?;
     // Hundreds of landmarks fit the noise of 4000 rows; a ridge chosen on held-out rows does not.
     let runs = [fitting.fit("linear", linear())?, fitting.fit("kernel", kernel())?];
     let report = folder.join("report.html");

@@ -8,7 +8,7 @@ use sarl_lab::{AuditCurve, Inputs, Shown, Subject, Watch};
 use sarl_paper::{Sample, Split};
 use sarl_report::page::{Page, Section};
 
-use super::fitted::{Encoder, FitOptions};
+use super::fitted::{Encoder, Fitting};
 use super::{COLOURS, SHAPES, TEST, TRAIN};
 use crate::failure::Outcome;
 use crate::inquiry::paths;
@@ -21,7 +21,7 @@ use crate::verdict::{self, Verdict};
 pub fn write(
     encoders: &[Encoder],
     split: &Split<'_>,
-    fitting: &FitOptions<'_>,
+    fitting: &Fitting<'_>,
     path: &Path,
     watch: &dyn Watch,
 ) -> Outcome<Vec<Option<Verdict>>> {
